@@ -8,8 +8,10 @@
 //! Nothing here opens a file, starts a program or asks the network. What is inferred is a guess about an untrusted text:
 //! it chooses the profile that is tried, and what the profile doesn't grant is refused all the same.
 
+mod arguments;
 mod base64;
 mod confidence;
+mod constant;
 mod evidence;
 mod finding;
 mod host;

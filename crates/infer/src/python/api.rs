@@ -8,9 +8,9 @@ use super::super::sql;
 use super::super::table::Call;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 /// Ways to call with one of several lists each.
 const MOST_WAYS: usize = 16;

@@ -12,42 +12,7 @@ use super::super::value::Value;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
-
-/// What a call is given.
-#[derive(Debug, Clone, Default)]
-pub struct Arguments {
-    pub positional: Vec<Value>,
-    pub named: Vec<(String, Value)>,
-    /// Whether there are more that aren't known.
-    pub has_more: bool,
-}
-
-impl Arguments {
-    pub fn of(positional: Vec<Value>) -> Arguments {
-        Arguments {
-            positional,
-            ..Arguments::default()
-        }
-    }
-
-    /// The argument of this position or name.
-    pub fn get(&self, at: usize, name: &str) -> Option<&Value> {
-        let by_name = self
-            .named
-            .iter()
-            .find(|(given, _)| given == name)
-            .map(|(_, value)| value);
-        by_name.or_else(|| self.positional.get(at))
-    }
-
-    /// Without the first ones.
-    pub fn behind(&self, count: usize) -> Arguments {
-        Arguments {
-            positional: self.positional.get(count..).unwrap_or_default().to_vec(),
-            ..self.clone()
-        }
-    }
-}
+use crate::arguments::Arguments;
 
 /// The class of what a computed name gave.
 pub const COMPUTED: &str = "a computed name";
@@ -123,8 +88,7 @@ impl<'a> Reader<'a, '_> {
                     positional,
                     named,
                 }) => {
-                    let mut all = arguments.clone();
-                    all.positional = positional.iter().chain(&arguments.positional).cloned().collect();
+                    let mut all = arguments.after(&positional);
                     all.named.extend(named.iter().cloned());
                     self.deeper(|reader| reader.call_value(&callee, &all, at))
                         .unwrap_or(Value::Unknown)

@@ -7,9 +7,9 @@ use ruff_python_ast::{Expr, Stmt, StmtClassDef};
 
 use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::own::{Class, Kind, Own};
 use super::reader::{Frame, Reader};
+use crate::arguments::Arguments;
 
 /// Classes above a class that are looked at.
 const MOST_BASES: usize = 32;

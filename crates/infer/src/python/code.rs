@@ -8,8 +8,8 @@ use super::super::finding::{Act, Opaque};
 use super::super::language::Language;
 use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// Notes the code that a call runs.

@@ -6,9 +6,9 @@ use super::super::finding::Act;
 use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// `parser.add_argument(…)`: remembers what the option is like.

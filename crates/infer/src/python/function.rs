@@ -10,10 +10,10 @@ use super::super::reading::Reading;
 use super::super::scopes::{Flow, MODULE};
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::own::{Body, Function, Kind, Own};
 use super::reader::{Frame, Reader};
+use crate::arguments::Arguments;
 
 /// Calls in calls that are followed.
 const DEEPEST_CALL: usize = 24;

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::api::fixed;
-use super::call::Arguments;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// Calls that list directories: what they give lies below them.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprBoolOp, ExprCompare, Operator, UnaryOp};
 
+use super::super::constant;
 use super::super::reading::Reading;
 use super::super::value::Value;
 use super::environment::ENVIRONMENT;
@@ -49,7 +50,7 @@ impl<'a> Reader<'a, '_> {
             {
                 Value::Instance(class.clone(), Some(left.text().joined(&right.text())))
             }
-            (Operator::Mult, Value::Text(text), Value::Number(times)) => fold::repeated(text, *times),
+            (Operator::Mult, Value::Text(text), Value::Number(times)) => constant::repeated(text, *times),
             (Operator::BitOr, Value::Record(one), Value::Record(other)) => {
                 Value::Record(Rc::new(one.iter().chain(other.iter()).cloned().collect()))
             }

@@ -2,9 +2,9 @@
 
 use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::own::{Function, Kind, Own};
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl<'a> Reader<'a, '_> {
     /// Notes that something refers to a value of the script's own.
@@ -34,17 +34,11 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
                 Some(Own::Partial { callee, .. }) => {
-                    let arguments = Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    };
+                    let arguments = Arguments::unknown();
                     self.call_value(&callee, &arguments, 0..0);
                 }
                 Some(Own::Class(class)) if class.is_framework => {
-                    let arguments = Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    };
+                    let arguments = Arguments::unknown();
                     let object = self.construct(number, &class, &arguments, 0..0);
                     self.refer(&object);
                 }
@@ -85,10 +79,7 @@ impl<'a> Reader<'a, '_> {
 
     fn visit(&mut self, number: usize, function: &Function<'a>, receiver: Option<Value>) {
         if !self.visited.contains(&number) {
-            let arguments = Arguments {
-                has_more: true,
-                ..Arguments::default()
-            };
+            let arguments = Arguments::unknown();
             self.follow(number, function, receiver, &arguments);
         }
     }

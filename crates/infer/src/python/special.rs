@@ -7,11 +7,12 @@ use super::super::finding::{Act, Opaque};
 use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::{Arguments, COMPUTED};
+use super::call::COMPUTED;
 use super::environment::ENVIRONMENT;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// What a call gives that the table can't describe.
@@ -242,10 +243,7 @@ impl Reader<'_, '_> {
                     .clone();
                 let given = match arguments.get(usize::MAX, "args") {
                     Some(Value::List(values)) => Arguments::of(values.to_vec()),
-                    Some(_) => Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    },
+                    Some(_) => Arguments::unknown(),
                     None => Arguments::default(),
                 };
                 self.aside(&target, &given, at);

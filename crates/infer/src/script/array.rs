@@ -6,11 +6,11 @@ use oxc_ast::ast::Expression;
 use oxc_span::{GetSpan, Span};
 
 use super::binding::set_field;
-use super::call::Arguments;
 use super::expression::printed;
 use super::member::entries;
 use super::reader::Reader;
-use crate::text::Text;
+use crate::arguments::Arguments;
+use crate::constant;
 use crate::value::Value;
 
 /// Elements that a callback is given one by one.
@@ -22,14 +22,14 @@ impl<'a> Reader<'a, '_> {
         match (receiver, name) {
             (Value::List(all), "push" | "unshift" | "add") if all.len() < 1024 => {
                 let mut all = all.to_vec();
-                all.extend(arguments.values.iter().cloned());
+                all.extend(arguments.positional.iter().cloned());
                 Some(Value::List(all.into()))
             }
             (Value::Record(fields), "set") if receiver.field("set").is_none() => {
                 let mut fields = fields.to_vec();
-                match arguments.get(0).text().exact() {
-                    Some(name) => set_field(&mut fields, name, arguments.get(1)),
-                    None => fields.push(("*".into(), arguments.get(1))),
+                match arguments.at(0).text().exact() {
+                    Some(name) => set_field(&mut fields, name, arguments.at(1)),
+                    None => fields.push(("*".into(), arguments.at(1))),
                 }
                 fields.truncate(1024);
                 Some(Value::Record(fields.into()))
@@ -57,23 +57,26 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub fn array_method(&mut self, all: &Rc<Vec<Value>>, name: &str, arguments: &Arguments, at: Span) -> Value {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         let list = || Value::List(all.clone());
         match name {
             "map" | "flatMap" | "forEach" | "filter" | "find" | "findLast" | "some" | "every" | "findIndex" => {
                 return self.called_with_each(all, name, &first, at);
             }
-            "reduce" | "reduceRight" => return self.reduced(all, &first, arguments.values.get(1), at),
-            "join" => return joined(all, &first),
+            "reduce" | "reduceRight" => return self.reduced(all, &first, arguments.positional.get(1), at),
+            "join" => {
+                let separator = first.something().map_or(",".into(), |separator| separator.text());
+                return constant::join(all, &separator, printed);
+            }
             "concat" => {
                 let mut all = all.to_vec();
-                for value in &arguments.values {
+                for value in &arguments.positional {
                     all.extend(inner(value));
                 }
                 return Value::List(all.into());
             }
             "slice" => {
-                return match (&first, arguments.get(1)) {
+                return match (&first, arguments.at(1)) {
                     (Value::Number(from), Value::Nothing) if *from >= 0 => {
                         Value::List(Rc::new(self::from(all, *from as usize)))
                     }
@@ -150,7 +153,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Methods of records: their own functions, and those of maps.
     pub fn record_method(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         if let Some(callee) = receiver.field(name) {
             let callee = callee.clone();
             return self.call_value(&callee, Some(receiver.clone()), arguments, at);
@@ -215,19 +218,4 @@ fn inner(value: &Value) -> Vec<Value> {
 /// Any of these.
 pub fn any(all: &[Value]) -> Value {
     Value::any(all.iter().cloned()).unwrap_or(Value::Nothing)
-}
-
-fn joined(all: &[Value], separator: &Value) -> Value {
-    let separator = match separator {
-        Value::Nothing => ",".into(),
-        separator => separator.text(),
-    };
-    let mut text = Text::from("");
-    for (at, value) in all.iter().enumerate() {
-        if at > 0 {
-            text = text.then(&separator);
-        }
-        text = text.then(&printed(value));
-    }
-    Value::Text(text)
 }

@@ -5,46 +5,10 @@ use oxc_span::{GetSpan, Span};
 
 use super::reader::{Own, Reader};
 use super::{fold, string};
+use crate::arguments::Arguments;
 use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
-
-/// The arguments of a call.
-#[derive(Debug, Clone)]
-pub struct Arguments {
-    pub values: Vec<Value>,
-    /// Whether there may be more: then one that isn't there is unknown.
-    pub has_more: bool,
-}
-
-impl Arguments {
-    pub fn none() -> Arguments {
-        Arguments::of(Vec::new())
-    }
-
-    pub fn of(values: Vec<Value>) -> Arguments {
-        Arguments {
-            values,
-            has_more: false,
-        }
-    }
-
-    /// Without the first ones.
-    pub fn behind(&self, count: usize) -> Arguments {
-        Arguments {
-            values: self.values.iter().skip(count).cloned().collect(),
-            has_more: self.has_more,
-        }
-    }
-
-    pub fn get(&self, at: usize) -> Value {
-        match self.values.get(at) {
-            Some(value) => value.clone(),
-            None if self.has_more => Value::Unknown,
-            None => Value::Nothing,
-        }
-    }
-}
 
 impl<'a> Reader<'a, '_> {
     pub fn call(&mut self, it: &'a CallExpression<'a>) -> Value {
@@ -139,11 +103,11 @@ impl<'a> Reader<'a, '_> {
                 Argument::SpreadElement(spread) => {
                     let value = self.eval(&spread.argument);
                     match self.elements(&value) {
-                        Some(elements) => arguments.values.extend(elements),
+                        Some(elements) => arguments.positional.extend(elements),
                         None => {
                             arguments.has_more = true;
-                            if arguments.values.is_empty() {
-                                arguments.values.push(Value::Unknown);
+                            if arguments.positional.is_empty() {
+                                arguments.positional.push(Value::Unknown);
                             }
                         }
                     }
@@ -152,7 +116,7 @@ impl<'a> Reader<'a, '_> {
                     let value = argument
                         .as_expression()
                         .map_or(Value::Unknown, |argument| self.eval(argument));
-                    arguments.values.push(value);
+                    arguments.positional.push(value);
                 }
             }
         }
@@ -200,7 +164,7 @@ impl<'a> Reader<'a, '_> {
             }
             Value::Instance(class, text) => self.instance_method(class, text.as_ref(), name, arguments, at),
             Value::Text(text) => {
-                let value = string::method(text, name, &arguments.values);
+                let value = string::method(text, name, &arguments.positional);
                 self.escape_all(arguments, at);
                 value
             }
@@ -229,7 +193,7 @@ impl<'a> Reader<'a, '_> {
         arguments: &Arguments,
         at: Span,
     ) -> Value {
-        if let Some(value) = fold::instance_method(class, text, name, &arguments.values) {
+        if let Some(value) = fold::instance_method(class, text, name, &arguments.positional) {
             return value;
         }
         let value = self.call_api(&format!("{class}.{name}"), text, arguments, at);
@@ -253,27 +217,20 @@ impl<'a> Reader<'a, '_> {
 
     /// `f.call(this, …)`, `f.apply(this, list)`, `f.bind(this, …)`.
     fn called(&mut self, callee: &Value, name: &str, arguments: &Arguments, at: Span, _is_function: bool) -> Value {
-        let this = arguments.values.first().cloned();
-        let mut rest = Arguments {
-            values: arguments.values.iter().skip(1).cloned().collect(),
-            has_more: arguments.has_more,
-        };
+        let this = arguments.positional.first().cloned();
+        let rest = arguments.behind(1);
         match name {
             "call" => self.call_value(callee, this, &rest, at),
             "apply" => {
-                let all = rest.values.first().and_then(|all| self.elements(all));
-                rest = Arguments {
-                    has_more: all.is_none(),
-                    values: all.unwrap_or_default(),
-                };
-                self.call_value(callee, this, &rest, at)
+                let all = rest.positional.first().and_then(|all| self.elements(all));
+                self.call_value(callee, this, &Arguments::known(all), at)
             }
-            "bind" if !rest.values.is_empty() || is_function_method(callee) => {
+            "bind" if !rest.positional.is_empty() || is_function_method(callee) => {
                 let callee = callee.clone();
                 self.add(Own::Bound {
                     callee,
                     this,
-                    first: rest.values,
+                    first: rest.positional,
                 })
             }
             "bind" => match (callee, self.own_function(callee)) {
@@ -298,13 +255,13 @@ impl<'a> Reader<'a, '_> {
 
     /// What comes of a promise: awaiting is transparent, so the value is the promise.
     fn promised(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Option<Value> {
-        let callback = arguments.values.first();
+        let callback = arguments.positional.first();
         let is_callback = matches!(callback, Some(Value::Own(_) | Value::Api(_) | Value::OneOf(_)));
         match name {
             "then" if is_callback => {
                 let given = Arguments::of(vec![receiver.clone()]);
                 let value = self.call_value(callback?, None, &given, at);
-                if let Some(refused) = arguments.values.get(1) {
+                if let Some(refused) = arguments.positional.get(1) {
                     self.escape(refused, at);
                 }
                 Some(value)
@@ -348,18 +305,14 @@ impl<'a> Reader<'a, '_> {
         let text = self.template(&it.quasi);
         match &tag {
             Value::Api(name) if &**name == "global.String.raw" => text,
-            Value::Own(_) => {
-                let mut arguments = Arguments::of(vec![Value::Unknown]);
-                arguments.has_more = true;
-                self.call_value(&tag, None, &arguments, it.span)
-            }
+            Value::Own(_) => self.call_value(&tag, None, &Arguments::unknown(), it.span),
             tag => self.call_value(tag, None, &Arguments::of(vec![text]), it.quasi.span()),
         }
     }
 
     /// Arguments go where they can't be followed.
     pub fn escape_all(&mut self, arguments: &Arguments, at: Span) {
-        for value in &arguments.values {
+        for value in &arguments.positional {
             self.escape(value, at);
         }
     }

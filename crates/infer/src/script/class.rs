@@ -4,8 +4,8 @@ use oxc_ast::ast::*;
 use oxc_span::Span;
 
 use super::binding::set_field;
-use super::call::Arguments;
 use super::reader::{Code, Frame, Own, Reader};
+use crate::arguments::Arguments;
 use crate::reading::Reading;
 use crate::value::Value;
 

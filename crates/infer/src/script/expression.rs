@@ -9,6 +9,8 @@ use oxc_span::GetSpan;
 use super::binding::set_field;
 use super::module;
 use super::reader::Reader;
+use crate::arguments::Arguments;
+use crate::constant;
 use crate::reading::Reading;
 use crate::scopes::Flow;
 use crate::text::Text;
@@ -160,7 +162,7 @@ impl<'a> Reader<'a, '_> {
                     let value = match (&property.value, property.kind) {
                         (Expression::FunctionExpression(getter), PropertyKind::Get) => {
                             let function = self.function(getter, None);
-                            self.call_value(&function, None, &super::call::Arguments::none(), property.span)
+                            self.call_value(&function, None, &Arguments::none(), property.span)
                         }
                         (Expression::FunctionExpression(_), PropertyKind::Set) => continue,
                         (value, _) => self.eval(value),
@@ -303,27 +305,15 @@ fn without_type<'b, 'a>(expression: &'b Expression<'a>) -> Option<&'b Expression
 
 /// Two texts, one behind the other: each of the first with each of the second.
 pub fn concatenated(one: &Value, other: &Value) -> Value {
-    let known = |value: &Value| value.something().unwrap_or(Value::Nothing).alternatives();
-    let (ones, others) = (known(one), known(other));
-    let texts = |all: &[Value]| all.iter().map(printed).collect::<Vec<Text>>();
-    let (ones, mut others) = (texts(&ones), texts(&others));
-    if ones.len() * others.len() > Value::MOST_ALTERNATIVES {
-        others = vec![Text::unknown()];
-    }
-    let each = ones
-        .iter()
-        .flat_map(|one| others.iter().map(|other| Value::Text(one.then(other))));
-    Value::either(each)
+    let known = |value: &Value| value.something().unwrap_or(Value::Nothing);
+    constant::concatenate(&known(one), &known(other), printed)
 }
 
 /// A value in a text.
 pub fn printed(value: &Value) -> Text {
     match value {
         Value::Truth(truth) => truth.to_string().into(),
-        Value::List(all) => all.iter().enumerate().fold(Text::from(""), |text, (at, value)| {
-            let comma = if at > 0 { "," } else { "" };
-            text.then(&comma.into()).then(&printed(value))
-        }),
+        Value::List(all) => constant::join(all, &",".into(), printed).text(),
         value => value.text(),
     }
 }

@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use super::array::any;
 use super::binding::set_field;
-use super::call::Arguments;
 use super::expression::printed;
 use super::listing::below;
 use super::member::entries;
-use crate::base64::base64;
+use crate::arguments::Arguments;
+use crate::constant;
 use crate::text::Text;
 use crate::value::Value;
 
 /// What a pure function gives; `None`: it isn't one that is known here.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
-    let first = arguments.get(0).something().unwrap_or(Value::Nothing);
+    let first = arguments.at(0).something().unwrap_or(Value::Nothing);
     if let Some(function) = name.strip_prefix("node:path.") {
         return each(&first, |first| path(function, first, arguments)).or(Some(Value::Unknown));
     }
@@ -26,17 +26,17 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             Value::Text(path.without_start("file://").unwrap_or(path))
         }
         "node:url.pathToFileURL" => url(Text::from("file://").then(&first.text())),
-        "global.URL" | "node:url.URL" => url(resolved(&first.text(), arguments.values.get(1))),
-        "node:url.resolve" => Value::Text(resolved(&arguments.get(1).text(), arguments.values.first())),
+        "global.URL" | "node:url.URL" => url(resolved(&first.text(), arguments.positional.get(1))),
+        "node:url.resolve" => Value::Text(resolved(&arguments.at(1).text(), arguments.positional.first())),
         "global.atob" => decoded(&first, "base64"),
         "node:buffer.Buffer.from" => {
-            let encoding = arguments.get(1).text();
+            let encoding = arguments.at(1).text();
             Value::Instance(
                 "node:buffer.Buffer".into(),
                 Some(decoded(&first, encoding.exact().unwrap_or("utf8")).text()),
             )
         }
-        "global.String.fromCharCode" | "global.String.fromCodePoint" => letters(&arguments.values),
+        "global.String.fromCharCode" | "global.String.fromCodePoint" => letters(&arguments.positional),
         "global.String" => Value::Text(printed(&first)),
         "global.Number" | "global.parseInt" => match first.text().exact().and_then(|text| text.trim().parse().ok()) {
             Some(number) => Value::Number(number),
@@ -76,13 +76,13 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             }
             _ => Value::Unknown,
         },
-        "global.Array.from" | "global.Array.of" => match (&first, arguments.values.len()) {
+        "global.Array.from" | "global.Array.of" => match (&first, arguments.positional.len()) {
             (Value::List(_), 1) => first,
             _ => Value::Unknown,
         },
         "global.Map" | "global.Object.fromEntries" => pairs(&first),
         "global.Object.keys" | "global.Object.values" | "global.Object.entries" => object(name, &first)?,
-        "global.Object.assign" => assigned(&arguments.values),
+        "global.Object.assign" => assigned(&arguments.positional),
         _ => return None,
     })
 }
@@ -169,28 +169,13 @@ fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
             Value::Text(text.without_start("file://").unwrap_or(text))
         }
         "basename" => {
-            let name = text
-                .suffix()
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
-            let ending = arguments.get(1).text();
-            let name = ending
-                .exact()
-                .and_then(|ending| name.strip_suffix(ending))
-                .unwrap_or(name);
-            match text.exact().is_some() || text.suffix().contains('/') {
-                true => name.into(),
-                false => Value::Unknown,
-            }
+            let (name, ending) = (constant::file_name(&text), arguments.at(1).text());
+            name.exact().map_or(Value::Unknown, |name| {
+                let stem = ending.exact().and_then(|ending| name.strip_suffix(ending));
+                stem.unwrap_or(name).into()
+            })
         }
-        "extname" => match text
-            .suffix()
-            .rsplit('/')
-            .next()
-            .and_then(|name| name.rfind('.').map(|at| &name[at..]))
-        {
+        "extname" => match constant::extension(&text).exact() {
             Some(ending) => ending.into(),
             None => Value::Unknown,
         },
@@ -222,8 +207,12 @@ fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
 
 /// `join` and `resolve`: only the latter begins anew at an absolute part.
 fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value {
-    let mut all = vec![if arguments.values.is_empty() { ".".into() } else { first }];
-    for value in arguments.values.iter().skip(1) {
+    let mut all = vec![if arguments.positional.is_empty() {
+        ".".into()
+    } else {
+        first
+    }];
+    for value in arguments.positional.iter().skip(1) {
         let mut next = Vec::new();
         for part in value.something().unwrap_or(Value::Unknown).alternatives() {
             let part = part.text();
@@ -299,24 +288,7 @@ fn decoded(value: &Value, encoding: &str) -> Value {
             _ => Value::Unknown,
         };
     };
-    let bytes = match encoding {
-        "base64" | "base64url" => base64(known),
-        "hex" => hex(known),
-        _ => return known.into(),
-    };
-    bytes
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-        .map_or(Value::Unknown, |text| text.as_str().into())
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    Some(
-        digits?
-            .chunks_exact(2)
-            .map(|pair| (pair[0] * 16 + pair[1]) as u8)
-            .collect(),
-    )
+    constant::decoded(known, encoding).unwrap_or(Value::Unknown)
 }
 
 fn pairs(all: &Value) -> Value {

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use oxc_ast::ast::*;
 use oxc_span::Span;
 
-use super::call::Arguments;
 use super::class::set_parameter_field;
 use super::reader::{Code, Frame, Own, Reader};
+use crate::arguments::Arguments;
 use crate::reading::Reading;
 use crate::scopes::Flow;
 use crate::value::Value;
@@ -43,11 +43,7 @@ impl<'a> Reader<'a, '_> {
     /// Follows a call of one of the script's own.
     pub fn call_own(&mut self, own: usize, this: Option<Value>, arguments: &Arguments, at: Span) -> Value {
         if let Some(Own::Bound { callee, this, first }) = self.own.get(own).cloned() {
-            let given = Arguments {
-                values: first.into_iter().chain(arguments.values.iter().cloned()).collect(),
-                has_more: arguments.has_more,
-            };
-            let value = self.deeper(|reader| reader.call_value(&callee, this, &given, at));
+            let value = self.deeper(|reader| reader.call_value(&callee, this, &arguments.after(&first), at));
             return value.unwrap_or(Value::Unknown);
         }
         let Some(Own::Function {
@@ -60,7 +56,7 @@ impl<'a> Reader<'a, '_> {
             return Value::Unknown;
         };
         let inside = self.frames.iter().filter(|frame| frame.code == code.start()).count();
-        let is_telling = self.repeats() || arguments.values.iter().any(is_telling);
+        let is_telling = self.repeats() || arguments.positional.iter().any(is_telling);
         let may_repeat = inside > 0 && is_telling && self.work.is_fresh();
         if inside > 1 && may_repeat {
             // What comes of this is what comes of the calls around it.
@@ -139,7 +135,7 @@ impl<'a> Reader<'a, '_> {
 
     fn parameters(&mut self, parameters: &'a FormalParameters<'a>, arguments: &Arguments) {
         for (at, parameter) in parameters.items.iter().enumerate() {
-            let mut value = arguments.get(at);
+            let mut value = arguments.at(at);
             if let Some(default) = &parameter.initializer {
                 value = match &value {
                     Value::Nothing => self.eval(default),
@@ -159,7 +155,12 @@ impl<'a> Reader<'a, '_> {
             let value = match arguments.has_more {
                 true => Value::Unknown,
                 false => Value::List(Rc::new(
-                    arguments.values.iter().skip(parameters.items.len()).cloned().collect(),
+                    arguments
+                        .positional
+                        .iter()
+                        .skip(parameters.items.len())
+                        .cloned()
+                        .collect(),
                 )),
             };
             self.bind(&rest.rest.argument, &value);

@@ -6,10 +6,10 @@ use oxc_ast::ast::*;
 use oxc_span::Span;
 
 use super::array::{any, is_open};
-use super::call::Arguments;
 use super::module;
 use super::reader::{Own, Reader};
 use super::{fold, string};
+use crate::arguments::Arguments;
 use crate::finding::Act;
 use crate::reading::Reading;
 use crate::text::Text;

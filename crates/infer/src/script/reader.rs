@@ -6,6 +6,7 @@ use oxc_ast::ast::{ArrowFunctionExpression, Class, Function, Program};
 use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::Span;
 
+use crate::arguments::Arguments;
 use crate::finding::{Act, Finding};
 use crate::language::Language;
 use crate::reading::{Reading, Work};
@@ -180,12 +181,8 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     fn visit(&mut self, own: usize) {
-        let arguments = super::call::Arguments {
-            values: Vec::new(),
-            has_more: true,
-        };
         self.maybe(|reader| {
-            reader.call_own(own, None, &arguments, Span::new(0, 0));
+            reader.call_own(own, None, &Arguments::unknown(), Span::new(0, 0));
             Flow::Next
         });
     }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use super::super::super::constant;
 use super::super::super::text::Text;
 use super::super::super::value::Value;
-use super::super::call::Arguments;
+use crate::arguments::Arguments;
 
 /// `object[key]`.
 pub fn element(object: &Value, key: &Value) -> Value {
@@ -54,46 +55,13 @@ pub fn sliced(object: &Value, bounds: [Option<Value>; 3]) -> Value {
         };
     };
     match object {
-        Value::List(values) => Value::List(Rc::new(part(values, lower, upper, step))),
+        Value::List(values) => Value::List(Rc::new(constant::part(values, [lower, upper, step]))),
         Value::Text(text) => match text.exact() {
-            Some(known) => {
-                let letters: Vec<char> = known.chars().collect();
-                let part: String = part(&letters, lower, upper, step).into_iter().collect();
-                part.as_str().into()
-            }
+            Some(known) => constant::letters(known, [lower, upper, step]),
             None => Value::Text(Text::unknown()),
         },
         Value::Instance(class, _) if super::is_sticky(class) => object.clone(),
         _ => Value::Unknown,
-    }
-}
-
-fn part<T: Clone>(all: &[T], lower: Option<i64>, upper: Option<i64>, step: Option<i64>) -> Vec<T> {
-    let length = all.len() as i64;
-    let place = |at: i64| (if at < 0 { at.saturating_add(length) } else { at }).clamp(0, length) as usize;
-    let step = step.unwrap_or(1);
-    let every = usize::try_from(step.unsigned_abs()).unwrap_or(1).max(1);
-    match step < 0 {
-        false => {
-            let (from, to) = (place(lower.unwrap_or(0)), place(upper.unwrap_or(length)));
-            all.get(from..to)
-                .unwrap_or_default()
-                .iter()
-                .step_by(every)
-                .cloned()
-                .collect()
-        }
-        true => {
-            let from = lower.map_or(all.len(), |at| (place(at) + 1).min(all.len()));
-            let to = upper.map_or(0, |at| (place(at) + 1).min(all.len()));
-            all.get(to..from)
-                .unwrap_or_default()
-                .iter()
-                .rev()
-                .step_by(every)
-                .cloned()
-                .collect()
-        }
     }
 }
 

@@ -11,13 +11,14 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Number, UnaryOp};
 
+use super::super::constant;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
+use crate::arguments::Arguments;
 
 pub use list::{element, list_method, sliced};
 pub use path::{parent, path_attribute};
-pub use text::{percent, repeated, text_method};
+pub use text::{percent, text_method};
 
 pub const PATH: &str = "pathlib.Path";
 
@@ -114,7 +115,7 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
 
 /// Two texts behind each other; what is no text is unknown in it.
 pub fn concatenate(one: &Value, other: &Value) -> Value {
-    one.each_with(other, |one, other| Value::Text(one.text().then(&other.text())))
+    constant::concatenate(one, other, Value::text)
 }
 
 /// `str(value)`.
