@@ -23,6 +23,8 @@ pub struct Work {
     places: HashMap<usize, Vec<usize>>,
     /// Whether what is found is only likely.
     pub is_guessing: bool,
+    /// How often the bodies of open loops over known lists are repeated altogether.
+    repeats: usize,
     steps: usize,
     depth: usize,
     is_exhausted: bool,
@@ -41,6 +43,7 @@ impl Work {
             found: Vec::new(),
             places: HashMap::new(),
             is_guessing: false,
+            repeats: 1,
             steps: 0,
             depth: 0,
             is_exhausted: false,
@@ -138,6 +141,9 @@ pub trait Reading {
     /// What it knows a name by.
     type Name: Clone + Eq + Hash + Ord;
 
+    /// Times that bodies of loops over known lists are run, over all loops that are open.
+    const MOST_REPEATS: usize;
+
     fn work(&mut self) -> &mut Work;
 
     fn scopes(&mut self) -> &mut Scopes<Self::Name>;
@@ -217,6 +223,41 @@ pub trait Reading {
     fn maybe(&mut self, way: impl FnOnce(&mut Self) -> Flow) {
         let way = self.branch(way);
         self.join_or_none(vec![way]);
+    }
+
+    /// Whether a body is run for each of so many elements.
+    fn may_repeat(&mut self, elements: usize) -> bool {
+        /// Elements of one list.
+        const MOST_ELEMENTS: usize = 64;
+        elements <= MOST_ELEMENTS && self.work().repeats.saturating_mul(elements) <= Self::MOST_REPEATS
+    }
+
+    /// Goes through a body with each of known elements; with any, where there are too many, or where they aren't known.
+    /// `is_one`: whether what stands for an element surely is one.
+    fn each_element(
+        &mut self,
+        elements: Result<Vec<Value>, Value>,
+        is_one: fn(&Value) -> bool,
+        mut body: impl FnMut(&mut Self, &Value) -> Flow,
+    ) {
+        match elements {
+            Ok(elements) if self.may_repeat(elements.len()) => {
+                let before = self.work().repeats;
+                self.work().repeats = before.saturating_mul(elements.len()).max(1);
+                for element in &elements {
+                    let way = self.branch(|reader| body(reader, element));
+                    match way.0 == Flow::Next && is_one(element) {
+                        true => self.join(vec![way]),
+                        false => self.join_or_none(vec![way]),
+                    };
+                }
+                self.work().repeats = before;
+            }
+            elements => {
+                let any = elements.map_or_else(|any| any, Value::either);
+                self.some_times(|reader| body(reader, &any));
+            }
+        }
     }
 
     /// Goes through a body that runs an unknown number of times: its second run sees what it makes of names.

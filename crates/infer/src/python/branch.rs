@@ -102,33 +102,17 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A loop over a known list takes each element; any other is taken twice, with what the first time left behind.
     pub fn for_each(&mut self, each: &'a StmtFor) -> Flow {
         let over = self.value(&each.iter);
-        match self.elements(&over) {
-            Ok(elements) if self.repeats.saturating_mul(elements.len()) <= Self::MOST_REPEATS => {
-                let before = self.repeats;
-                self.repeats = before.saturating_mul(elements.len()).max(1);
-                for element in elements {
-                    let way = self.branch(|reader| {
-                        reader.assign(&each.target, element);
-                        reader.block(&each.body)
-                    });
-                    match way.0 {
-                        Flow::Out => self.join_or_none(vec![way]),
-                        _ => self.join(vec![way]),
-                    };
-                }
-                self.repeats = before;
-            }
-            elements => {
-                let element = elements.map_or_else(|element| element, Value::either);
-                self.some_times(|reader| {
-                    reader.assign(&each.target, element.clone());
-                    reader.block(&each.body)
-                });
-            }
-        }
+        let elements = self.elements(&over);
+        self.each_element(
+            elements,
+            |_| true,
+            |reader, element| {
+                reader.assign(&each.target, element.clone());
+                reader.block(&each.body)
+            },
+        );
         self.block(&each.orelse)
     }
 

@@ -257,40 +257,38 @@ impl<'a> Reader<'a, '_> {
     fn comprehension(&mut self, generators: &'a [Comprehension], element: &'a Expr, key: Option<&'a Expr>) -> Value {
         let outer = self.scope();
         let inner = self.scopes.open(Some(outer));
-        let mut first = None;
-        if let Some(generator) = generators.first() {
-            first = Some(self.value(&generator.iter));
-        }
+        let first = match generators.first() {
+            Some(generator) => {
+                let over = self.value(&generator.iter);
+                self.elements(&over)
+            }
+            None => Err(Value::Unknown),
+        };
         self.frame().scope = inner;
-        let known = first.as_ref().map(|over| self.elements(over));
-        let result = match (generators, known) {
-            ([generator], Some(Ok(elements))) if self.repeats.saturating_mul(elements.len()) <= Self::MOST_REPEATS => {
-                let mut values = Vec::new();
+        let result = match (generators, first) {
+            ([generator], Ok(elements)) if self.may_repeat(elements.len()) => {
+                let (mut names, mut values) = (Vec::new(), Vec::new());
                 for value in elements {
                     self.assign(&generator.target, value);
                     self.values(&generator.ifs);
-                    let name = key.map(|key| self.value(key).text());
-                    values.push((name, self.value(element)));
+                    names.extend(key.map(|key| self.value(key).text()));
+                    values.push(self.value(element));
                 }
-                match key.is_some()
-                    && values
-                        .iter()
-                        .any(|(name, _)| name.as_ref().is_none_or(|name| name.exact().is_none()))
-                {
-                    true => self.mapping(Value::either(values.into_iter().map(|(_, value)| value))),
-                    false => fold::collected(values),
+                let names = names.iter().map(|name| name.exact().map(str::to_string));
+                match (key, names.collect::<Option<Vec<String>>>()) {
+                    (None, _) => Value::List(values.into()),
+                    (_, Some(names)) => Value::Record(Rc::new(names.into_iter().zip(values).collect())),
+                    (_, None) => self.mapping(Value::either(values)),
                 }
             }
-            (generators, known) => {
+            (generators, first) => {
                 for (index, generator) in generators.iter().enumerate() {
-                    let over = match index {
-                        0 => None,
-                        _ => Some(self.value(&generator.iter)),
-                    };
-                    let elements = match (over, &known) {
-                        (Some(over), _) => self.elements(&over),
-                        (None, Some(known)) => known.clone(),
-                        (None, None) => Err(Value::Unknown),
+                    let elements = match index {
+                        0 => first.clone(),
+                        _ => {
+                            let over = self.value(&generator.iter);
+                            self.elements(&over)
+                        }
                     };
                     let value = elements.map_or_else(|element| element, Value::either);
                     self.assign(&generator.target, value);

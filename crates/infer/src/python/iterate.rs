@@ -6,8 +6,6 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl Reader<'_, '_> {
-    /// Times that bodies of loops over known lists are run, over all loops that are open.
-    pub const MOST_REPEATS: usize = 128;
     /// Elements of one list that are taken each.
     const MOST_ELEMENTS: usize = 64;
 

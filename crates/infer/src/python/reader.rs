@@ -38,8 +38,6 @@ pub struct Reader<'a, 's> {
     pub options: HashMap<String, Value>,
     /// Whether what was just called never returns.
     pub has_left: bool,
-    /// How often the bodies of open loops over known lists are repeated altogether.
-    pub repeats: usize,
     work: Work,
 }
 
@@ -96,7 +94,6 @@ impl<'a, 's> Reader<'a, 's> {
             star: None,
             options: HashMap::new(),
             has_left: false,
-            repeats: 1,
             work: Work::of(Language::Python, MOST_STEPS, DEEPEST),
         }
     }
@@ -135,6 +132,7 @@ impl<'a, 's> Reader<'a, 's> {
 
 impl Reading for Reader<'_, '_> {
     type Name = String;
+    const MOST_REPEATS: usize = 128;
 
     fn work(&mut self) -> &mut Work {
         &mut self.work

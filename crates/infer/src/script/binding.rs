@@ -31,7 +31,7 @@ impl<'a> Reader<'a, '_> {
             BindingPattern::ObjectPattern(it) => {
                 let mut taken = Vec::new();
                 for property in &it.properties {
-                    let (name, field) = self.pattern_field(value, &property.key, property.computed);
+                    let (name, field) = self.pattern_field(value, &property.key);
                     taken.extend(name);
                     self.bind(&property.value, &field);
                 }
@@ -54,8 +54,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn pattern_field(&mut self, value: &Value, key: &'a PropertyKey<'a>, computed: bool) -> (Option<String>, Value) {
-        match self.key(key, computed) {
+    fn pattern_field(&mut self, value: &Value, key: &'a PropertyKey<'a>) -> (Option<String>, Value) {
+        match self.key(key) {
             Some(name) => {
                 let field = self.member(value, &name, key.span());
                 (Some(name), field)
@@ -127,7 +127,7 @@ impl<'a> Reader<'a, '_> {
                 self.assign_name(&it.binding, field);
             }
             AssignmentTargetProperty::AssignmentTargetPropertyProperty(it) => {
-                let (_, field) = self.pattern_field(value, &it.name, it.computed);
+                let (_, field) = self.pattern_field(value, &it.name);
                 self.assign_or_default(&it.binding, field);
             }
         }

@@ -152,10 +152,10 @@ impl<'a> Reader<'a, '_> {
         }
         match receiver {
             Value::Api(api) if matches!(name, "call" | "apply" | "bind") && &**api != "global.Reflect" => {
-                self.called(receiver, name, arguments, at, !api.is_empty())
+                self.called(receiver, name, arguments, at)
             }
             Value::Own(own) => match self.own.get(*own) {
-                Some(Own::Function { .. } | Own::Bound { .. }) => self.called(receiver, name, arguments, at, true),
+                Some(Own::Function { .. } | Own::Bound { .. }) => self.called(receiver, name, arguments, at),
                 _ => self.own_method(receiver, name, arguments, at),
             },
             Value::Api(_) => {
@@ -216,7 +216,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// `f.call(this, …)`, `f.apply(this, list)`, `f.bind(this, …)`.
-    fn called(&mut self, callee: &Value, name: &str, arguments: &Arguments, at: Span, _is_function: bool) -> Value {
+    fn called(&mut self, callee: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
         let this = arguments.positional.first().cloned();
         let rest = arguments.behind(1);
         match name {

@@ -198,7 +198,7 @@ impl<'a> Reader<'a, '_> {
 
     fn field(&mut self, target: usize, it: &'a PropertyDefinition<'a>) {
         let value = it.value.as_ref().map(|value| self.eval(value));
-        let name = self.key(&it.key, it.computed);
+        let name = self.key(&it.key);
         let (Some(name), Some(value)) = (name, value) else {
             return;
         };

@@ -158,7 +158,7 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
                 ObjectPropertyKind::ObjectProperty(property) => {
-                    let name = self.key(&property.key, property.computed);
+                    let name = self.key(&property.key);
                     let value = match (&property.value, property.kind) {
                         (Expression::FunctionExpression(getter), PropertyKind::Get) => {
                             let function = self.function(getter, None);
@@ -178,7 +178,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A property's name, where it is known.
-    pub fn key(&mut self, key: &'a PropertyKey<'a>, _computed: bool) -> Option<String> {
+    pub fn key(&mut self, key: &'a PropertyKey<'a>) -> Option<String> {
         match key {
             PropertyKey::StaticIdentifier(name) => Some(name.name.to_string()),
             PropertyKey::PrivateIdentifier(name) => Some(format!("#{}", name.name)),

@@ -206,6 +206,7 @@ impl<'a, 'r> Reader<'a, 'r> {
 
 impl Reading for Reader<'_, '_> {
     type Name = SymbolId;
+    const MOST_REPEATS: usize = 4096;
 
     fn work(&mut self) -> &mut Work {
         &mut self.work

@@ -10,9 +10,6 @@ use crate::reading::Reading;
 use crate::scopes::Flow;
 use crate::value::Value;
 
-/// Elements of a known list that a loop goes through.
-const MOST_ELEMENTS: usize = 64;
-
 impl<'a> Reader<'a, '_> {
     /// Statements of one block: its functions first, as they are hoisted.
     pub fn statements(&mut self, statements: &'a [Statement<'a>]) -> Flow {
@@ -233,27 +230,14 @@ impl<'a> Reader<'a, '_> {
 
     /// Each element of what is looped over; `None`: an unknown number of them, or unknown ones.
     fn each(&mut self, left: &'a ForStatementLeft<'a>, elements: Option<Vec<Value>>, body: &'a Statement<'a>) {
-        match elements {
-            Some(elements) if elements.len() <= MOST_ELEMENTS => {
-                for element in elements {
-                    let way = self.branch(|reader| {
-                        reader.bind_left(left, &element);
-                        reader.statement(body)
-                    });
-                    match way.0 == Flow::Next && !is_open(&element) {
-                        true => self.join(vec![way]),
-                        false => self.join_or_none(vec![way]),
-                    };
-                }
-            }
-            elements => {
-                let any = Value::either(elements.unwrap_or_default());
-                self.some_times(|reader| {
-                    reader.bind_left(left, &any);
-                    reader.statement(body)
-                });
-            }
-        }
+        self.each_element(
+            elements.ok_or(Value::Unknown),
+            |element| !is_open(element),
+            |reader, element| {
+                reader.bind_left(left, element);
+                reader.statement(body)
+            },
+        );
     }
 
     fn bind_left(&mut self, left: &'a ForStatementLeft<'a>, value: &Value) {

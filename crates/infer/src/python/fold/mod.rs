@@ -7,8 +7,6 @@ mod path;
 mod text;
 mod url;
 
-use std::rc::Rc;
-
 use ruff_python_ast::{Expr, Number, UnaryOp};
 
 use super::super::constant;
@@ -134,19 +132,4 @@ pub fn negative(expression: &Expr) -> Value {
         return Value::Number(-number);
     }
     Value::Unknown
-}
-
-/// What a comprehension made: a record where it has names.
-pub fn collected(values: Vec<(Option<Text>, Value)>) -> Value {
-    match values.iter().all(|(name, _)| name.is_none()) {
-        true => Value::List(Rc::new(values.into_iter().map(|(_, value)| value).collect())),
-        false => {
-            let named = values
-                .into_iter()
-                .map(|(name, value)| Some((name?.exact()?.to_string(), value)));
-            named
-                .collect::<Option<Vec<_>>>()
-                .map_or(Value::Unknown, |fields| Value::Record(Rc::new(fields)))
-        }
-    }
 }
