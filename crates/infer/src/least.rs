@@ -353,29 +353,33 @@ impl Inference {
 }
 
 impl Judged {
+    /// What no flag grants, and what leaves no doubt.
+    fn new(effect: Effect, target: impl Into<String>, need: Need) -> Judged {
+        Judged {
+            effect,
+            target: target.into(),
+            need,
+            flags: None,
+            is_near: false,
+            doubt: None,
+        }
+    }
+
     /// `None` for what leaves nothing to say.
     fn of(finding: &Finding, setting: &Setting) -> Option<Judged> {
         Some(match &finding.act {
             Act::Read(path) => return Self::file(Effect::Read, path, setting),
             Act::Write(path) => return Self::file(Effect::Write, path, setting),
             Act::Connect(target) => return Self::connection(target, setting),
-            Act::Listen => Judged {
-                effect: Effect::Listen,
-                target: "a port".into(),
-                need: Need::hosts(Hosts::Any),
-                flags: None,
-                is_near: false,
-                doubt: None,
-            },
+            Act::Listen => Judged::new(Effect::Listen, "a port", Need::hosts(Hosts::Any)),
             Act::Variable(name) => return Self::variable(name),
-            Act::Start(words) => Judged {
-                effect: Effect::Start,
-                target: words.first().map(Text::shown).unwrap_or_default(),
-                need: Need::default(),
-                flags: Some(Vec::new()),
-                is_near: false,
-                doubt: None,
-            },
+            Act::Start(words) => {
+                let program = words.first().map(Text::shown).unwrap_or_default();
+                Judged {
+                    flags: Some(Vec::new()),
+                    ..Judged::new(Effect::Start, program, Need::default())
+                }
+            }
             Act::Opaque(opaque) => Self::opaque(opaque),
             Act::Shell(_) | Act::Code(..) | Act::Enter(_) | Act::Back => return None,
         })
@@ -406,15 +410,13 @@ impl Judged {
             _ => None,
         };
         Some(Judged {
-            effect,
-            need,
             flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
             is_near: matches!(
                 whereabouts,
                 Whereabouts::Data | Whereabouts::Root | Whereabouts::Temporary
             ),
-            target: shown,
             doubt,
+            ..Judged::new(effect, shown, need)
         })
     }
 
@@ -426,12 +428,9 @@ impl Judged {
             Host::Unknown => ("*".to_string(), Need::hosts(Hosts::Any), Some(Doubt::Computed)),
         };
         Some(Judged {
-            effect: Effect::Connect,
             flags: doubt.is_none().then(|| vec!["--host".to_string(), target.clone()]),
-            target,
-            need,
-            is_near: false,
             doubt,
+            ..Judged::new(Effect::Connect, target, need)
         })
     }
 
@@ -444,14 +443,9 @@ impl Judged {
             Some(name) if name == "PATH" || is_limited_variable(name) => Files::Limited,
             _ => Files::All,
         };
-        let target = known.unwrap_or("*").to_string();
         Some(Judged {
-            effect: Effect::Env,
-            need: Need::files(files),
             flags: known.map(|name| vec!["--env".to_string(), name.to_string()]),
-            target,
-            is_near: false,
-            doubt: None,
+            ..Judged::new(Effect::Env, known.unwrap_or("*"), Need::files(files))
         })
     }
 
@@ -468,22 +462,16 @@ impl Judged {
             Opaque::Unparsed(why) => format!("doesn't parse: {why}"),
             Opaque::TooMuch(why) => why.to_string(),
         };
+        let (need, doubt) = match opaque {
+            // That its file is read stands beside it.
+            Opaque::Unfollowed(_) => (Need::default(), Doubt::Unfollowed),
+            // It may do anything.
+            Opaque::Unparsed(_) => (Need::files(Files::All), Doubt::Unparsed),
+            _ => (Need::files(Files::All), Doubt::Opaque),
+        };
         Judged {
-            effect: Effect::Dynamic,
-            target: why,
-            need: match opaque {
-                // That its file is read stands beside it.
-                Opaque::Unfollowed(_) => Need::default(),
-                // It may do anything.
-                _ => Need::files(Files::All),
-            },
-            flags: None,
-            is_near: false,
-            doubt: Some(match opaque {
-                Opaque::Unparsed(_) => Doubt::Unparsed,
-                Opaque::Unfollowed(_) => Doubt::Unfollowed,
-                _ => Doubt::Opaque,
-            }),
+            doubt: Some(doubt),
+            ..Judged::new(Effect::Dynamic, why, need)
         }
     }
 }

@@ -112,11 +112,7 @@ fn measure(value: &Value, left: &mut usize) -> bool {
         return false;
     }
     *left -= size;
-    match value {
-        Value::List(values) | Value::OneOf(values) => values.iter().all(|value| measure(value, left)),
-        Value::Record(fields) => fields.iter().all(|(_, value)| measure(value, left)),
-        _ => true,
-    }
+    value.parts().into_iter().all(|part| measure(part, left))
 }
 
 /// Where something stands in the source.

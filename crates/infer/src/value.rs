@@ -81,6 +81,15 @@ impl Value {
         Value::any(self.alternatives().into_iter().filter(|value| *value != Value::Nothing))
     }
 
+    /// Values that it is made of, or could be.
+    pub fn parts(&self) -> Vec<&Value> {
+        match self {
+            Value::List(all) | Value::OneOf(all) => all.iter().collect(),
+            Value::Record(fields) => fields.iter().map(|(_, value)| value).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Each that it could be; itself where it is one.
     pub fn alternatives(&self) -> Vec<Value> {
         match self {

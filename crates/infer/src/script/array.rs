@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use oxc_ast::ast::Expression;
-use oxc_span::{GetSpan, Span};
+use oxc_span::Span;
 
 use super::binding::set_field;
 use super::expression::printed;
@@ -35,24 +34,6 @@ impl<'a> Reader<'a, '_> {
                 Some(Value::Record(fields.into()))
             }
             _ => None,
-        }
-    }
-
-    /// Puts a changed object in the place of what it was.
-    pub fn change(&mut self, object: &'a Expression<'a>, changed: Value) {
-        match object.get_inner_expression() {
-            Expression::Identifier(name) => match self.symbol(name) {
-                Some(symbol) => self.assign(symbol, changed),
-                None => self.escape(&changed, object.span()),
-            },
-            Expression::StaticMemberExpression(it) => {
-                let name = it.property.name.to_string();
-                self.assign_field(&it.object, Some(name), changed);
-            }
-            Expression::PrivateFieldExpression(it) => {
-                self.assign_field(&it.object, Some(format!("#{}", it.field.name)), changed);
-            }
-            _ => self.escape(&changed, object.span()),
         }
     }
 

@@ -100,20 +100,15 @@ impl<'a> Reader<'a, '_> {
                     self.assign_target(&rest.target, Value::Unknown);
                 }
             }
-            AssignmentTarget::TSAsExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSNonNullExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSSatisfiesExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSTypeAssertion(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::StaticMemberExpression(it) => {
-                self.assign_field(&it.object, Some(it.property.name.to_string()), value);
-            }
-            AssignmentTarget::PrivateFieldExpression(it) => {
-                self.assign_field(&it.object, Some(format!("#{}", it.field.name)), value);
-            }
-            AssignmentTarget::ComputedMemberExpression(it) => {
-                let name = self.eval(&it.expression).text();
-                self.assign_field(&it.object, name.exact().map(str::to_string), value);
-            }
+            target => match (target.as_member_expression(), target.get_expression()) {
+                (Some(MemberExpression::ComputedMemberExpression(it)), _) => {
+                    let name = self.eval(&it.expression).text();
+                    self.assign_field(&it.object, name.exact().map(str::to_string), value);
+                }
+                (Some(member), _) => self.assign_field(member.object(), field_name(member), value),
+                (None, Some(typed)) => self.assign_expression(typed, value),
+                (None, None) => {}
+            },
         }
     }
 
@@ -154,14 +149,14 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Gives a value to an expression that can have one.
-    fn assign_expression(&mut self, target: &'a Expression<'a>, value: Value) {
+    /// Gives a value to an expression that can have one: a changed object takes the place of what it was.
+    pub fn assign_expression(&mut self, target: &'a Expression<'a>, value: Value) {
         match target.get_inner_expression() {
             Expression::Identifier(name) => self.assign_name(name, value),
-            Expression::StaticMemberExpression(it) => {
-                self.assign_field(&it.object, Some(it.property.name.to_string()), value);
-            }
-            _ => self.escape(&value, target.span()),
+            other => match other.as_member_expression() {
+                Some(member) if !member.is_computed() => self.assign_field(member.object(), field_name(member), value),
+                _ => self.escape(&value, target.span()),
+            },
         }
     }
 
@@ -217,6 +212,15 @@ impl<'a> Reader<'a, '_> {
             _ => value,
         };
         set_field(fields, name, value);
+    }
+}
+
+/// The name after the dot.
+pub fn field_name(member: &MemberExpression<'_>) -> Option<String> {
+    match member {
+        MemberExpression::StaticMemberExpression(it) => Some(it.property.name.to_string()),
+        MemberExpression::PrivateFieldExpression(it) => Some(format!("#{}", it.field.name)),
+        MemberExpression::ComputedMemberExpression(_) => None,
     }
 }
 

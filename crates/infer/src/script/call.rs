@@ -3,6 +3,7 @@
 use oxc_ast::ast::*;
 use oxc_span::{GetSpan, Span};
 
+use super::binding::field_name;
 use super::reader::{Own, Reader};
 use super::{fold, string};
 use crate::arguments::Arguments;
@@ -41,15 +42,12 @@ impl<'a> Reader<'a, '_> {
 
     fn member_call(&mut self, member: &'a MemberExpression<'a>, it: &'a CallExpression<'a>) -> Value {
         let object = member.object();
-        let name = match member {
-            MemberExpression::ComputedMemberExpression(computed) => {
-                let receiver = self.eval(object);
-                let name = self.eval(&computed.expression);
-                return self.computed_call(&receiver, &name, it);
-            }
-            MemberExpression::StaticMemberExpression(it) => it.property.name.to_string(),
-            MemberExpression::PrivateFieldExpression(it) => format!("#{}", it.field.name),
-        };
+        if let MemberExpression::ComputedMemberExpression(computed) = member {
+            let receiver = self.eval(object);
+            let name = self.eval(&computed.expression);
+            return self.computed_call(&receiver, &name, it);
+        }
+        let name = field_name(member).unwrap_or_default();
         if let Expression::Super(_) = object {
             let arguments = self.arguments(&it.arguments);
             let method = self.super_method(&name).unwrap_or(Value::Unknown);
@@ -58,7 +56,7 @@ impl<'a> Reader<'a, '_> {
         let receiver = self.eval(object);
         let arguments = self.arguments(&it.arguments);
         if let Some(changed) = self.changed(&receiver, &name, &arguments) {
-            self.change(object, changed);
+            self.assign_expression(object, changed);
             return Value::Unknown;
         }
         let value = self.method(&receiver, &name, &arguments, it.span);
@@ -67,7 +65,7 @@ impl<'a> Reader<'a, '_> {
             && let Some(target) = it.arguments.first().and_then(|target| target.as_expression())
             && (target.is_member_expression() || target.get_identifier_reference().is_some())
         {
-            self.change(target, value.clone());
+            self.assign_expression(target, value.clone());
         }
         value
     }

@@ -182,8 +182,6 @@ impl<'a> Reader<'a, '_> {
 fn is_telling(value: &Value) -> bool {
     match value {
         Value::Text(text) | Value::Instance(_, Some(text)) => !text.is_unknown(),
-        Value::List(all) | Value::OneOf(all) => all.iter().any(is_telling),
-        Value::Record(fields) => fields.iter().any(|(_, value)| is_telling(value)),
-        _ => false,
+        value => value.parts().into_iter().any(is_telling),
     }
 }

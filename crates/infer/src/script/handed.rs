@@ -56,15 +56,10 @@ impl Reader<'_, '_> {
                 self.call_api(name, None, &any, at);
                 self.work.is_guessing = before;
             }
-            Value::List(all) | Value::OneOf(all) => {
-                all.iter().for_each(|value| self.hand_value(value, at, depth + 1));
-            }
-            Value::Record(fields) => {
-                fields
-                    .iter()
-                    .for_each(|(_, value)| self.hand_value(value, at, depth + 1));
-            }
-            _ => {}
+            value => value
+                .parts()
+                .into_iter()
+                .for_each(|part| self.hand_value(part, at, depth + 1)),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use oxc_ast::ast::*;
-use oxc_span::Span;
+use oxc_span::{GetSpan, Span};
 
 use super::array::{any, is_open};
+use super::binding::field_name;
 use super::module;
 use super::reader::{Own, Reader};
 use super::{fold, string};
@@ -18,23 +19,13 @@ use crate::value::Value;
 impl<'a> Reader<'a, '_> {
     /// `object.name`, `object[name]`.
     pub fn member_value(&mut self, it: &'a MemberExpression<'a>) -> Value {
-        match it {
-            MemberExpression::StaticMemberExpression(it) => {
-                let object = self.eval(&it.object);
-                self.member(&object, &it.property.name, it.span)
-            }
-            MemberExpression::PrivateFieldExpression(it) => {
-                let object = self.eval(&it.object);
-                self.member(&object, &format!("#{}", it.field.name), it.span)
-            }
-            MemberExpression::ComputedMemberExpression(it) => {
-                let object = self.eval(&it.object);
-                let name = self.eval(&it.expression);
-                match (&object, &name) {
-                    (_, Value::Number(at)) => self.element(&object, usize::try_from(*at).unwrap_or(usize::MAX)),
-                    (_, name) => self.named_members(&object, name, it.span),
-                }
-            }
+        let object = self.eval(it.object());
+        let MemberExpression::ComputedMemberExpression(computed) = it else {
+            return self.member(&object, &field_name(it).unwrap_or_default(), it.span());
+        };
+        match self.eval(&computed.expression) {
+            Value::Number(at) => self.element(&object, usize::try_from(at).unwrap_or(usize::MAX)),
+            name => self.named_members(&object, &name, it.span()),
         }
     }
 

@@ -138,20 +138,13 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         match value {
             Value::Own(own) => self.escape_own(*own, at, depth),
-            Value::List(all) | Value::OneOf(all) => {
-                for value in all.iter() {
-                    self.escape_at(value, at, depth + 1);
-                }
-            }
-            Value::Record(fields) => {
-                for (_, value) in fields.iter() {
-                    self.escape_at(value, at, depth + 1);
-                }
-            }
             Value::Api(name) if super::module::is_environment(name) => {
                 self.note(Act::Variable(crate::text::Text::unknown()), name, at);
             }
-            _ => {}
+            value => value
+                .parts()
+                .into_iter()
+                .for_each(|part| self.escape_at(part, at, depth + 1)),
         }
     }
 
