@@ -51,12 +51,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Methods that are called without a word of the script: special ones, and all where a framework is beneath.
     fn visit_methods(&mut self, object: usize, class: usize) {
-        let mut waiting = vec![class];
-        for _ in 0..32 {
-            let Some(number) = waiting.pop() else { return };
-            let Some(Own::Class(class)) = self.get(number) else {
-                continue;
-            };
+        for class in self.lineage(class) {
             for (name, member) in self.scopes.names(class.members) {
                 let is_special =
                     name.starts_with("__") && !matches!(&*name, "__init__" | "__call__" | "__enter__" | "__exit__");
@@ -70,10 +65,6 @@ impl<'a> Reader<'a, '_> {
                     self.visit(number, &function, receiver);
                 }
             }
-            waiting.extend(class.bases.iter().filter_map(|base| match base {
-                Value::Own(number) => Some(*number),
-                _ => None,
-            }));
         }
     }
 

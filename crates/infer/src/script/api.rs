@@ -4,7 +4,7 @@ use oxc_span::Span;
 
 use super::binding::set_field;
 use super::call::is_plain;
-use super::reader::{Own, Reader};
+use super::reader::Reader;
 use super::{endpoint, fold, module};
 use crate::arguments::Arguments;
 use crate::finding::{Act, Opaque};
@@ -185,7 +185,7 @@ impl<'a> Reader<'a, '_> {
     fn assign_own(&mut self, own: usize, arguments: &Arguments) {
         for value in arguments.positional.iter().skip(1) {
             for (name, value) in self.fields(value) {
-                if let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(own) {
+                if let Some(fields) = self.fields_of(own) {
                     set_field(fields, &name, value);
                 }
             }

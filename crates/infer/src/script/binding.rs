@@ -7,7 +7,7 @@ use oxc_span::GetSpan;
 
 use super::array::{any, from};
 use super::fold;
-use super::reader::{Own, Reader};
+use super::reader::Reader;
 use crate::reading::Reading;
 use crate::value::Value;
 
@@ -199,9 +199,7 @@ impl<'a> Reader<'a, '_> {
 
     fn set_own_field(&mut self, own: usize, name: Option<&str>, value: Value) {
         let is_sure = !self.scopes.is_branching();
-        let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(own) else {
-            return;
-        };
+        let Some(fields) = self.fields_of(own) else { return };
         let name = name.unwrap_or("*");
         let before = fields
             .iter()

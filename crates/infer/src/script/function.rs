@@ -70,8 +70,7 @@ impl<'a> Reader<'a, '_> {
             code: code.start(),
             this: bound.or(this),
             home,
-            returned: None,
-            yielded: Vec::new(),
+            ..Frame::default()
         };
         let is_followed = inside <= usize::from(may_repeat) && self.frames.len() < MOST_FRAMES;
         let run = |reader: &mut Self| reader.framed(frame, around, |reader| reader.run_code(code, arguments));
@@ -98,13 +97,7 @@ impl<'a> Reader<'a, '_> {
         self.frames.push(frame);
         inside(self);
         self.scope = caller;
-        self.frames.pop().unwrap_or(Frame {
-            code: 0,
-            this: None,
-            home: None,
-            returned: None,
-            yielded: Vec::new(),
-        })
+        self.frames.pop().unwrap_or_default()
     }
 
     fn run_code(&mut self, code: Code<'a>, arguments: &Arguments) {

@@ -109,7 +109,7 @@ impl<'a> Reader<'a, '_> {
             return value.clone();
         }
         if let Some(method) = self.find_method(class, name, is_static) {
-            let is_getter = method.kind == MethodDefinitionKind::Get;
+            let is_getter = method.definition.kind == MethodDefinitionKind::Get;
             let function = self.bound(&method, object.clone());
             return match is_getter {
                 true => self.call_value(&function, None, &Arguments::none(), at),

@@ -61,6 +61,7 @@ pub enum Code<'a> {
 }
 
 /// A call of one of the script's functions that is being followed.
+#[derive(Default)]
 pub struct Frame {
     /// The start of the function's code.
     pub code: u32,
@@ -125,6 +126,14 @@ impl<'a, 'r> Reader<'a, 'r> {
     pub fn add(&mut self, own: Own<'a>) -> Value {
         self.own.push(own);
         Value::Own(self.own.len() - 1)
+    }
+
+    /// The fields of an object or class.
+    pub fn fields_of(&mut self, own: usize) -> Option<&mut Vec<(String, Value)>> {
+        match self.own.get_mut(own) {
+            Some(Own::Object { fields, .. } | Own::Class { fields, .. }) => Some(fields),
+            _ => None,
+        }
     }
 
     /// A value goes where it can't be followed: what can be called of it is called some time, with anything.
