@@ -19,11 +19,7 @@ impl<'a> Reader<'a, '_> {
 
     fn bind_inside(&mut self, pattern: &'a BindingPattern<'a>, value: &Value) {
         match pattern {
-            BindingPattern::BindingIdentifier(name) => {
-                if let Some(symbol) = name.symbol_id.get() {
-                    self.declare(symbol, value.clone());
-                }
-            }
+            BindingPattern::BindingIdentifier(name) => self.declare(name, value.clone()),
             BindingPattern::AssignmentPattern(it) => {
                 let value = self.or_default(value, &it.right);
                 self.bind(&it.left, &value);

@@ -30,8 +30,8 @@ impl<'a> Reader<'a, '_> {
             parent,
             fields: Vec::new(),
         });
-        if let Some(symbol) = class.id.as_ref().and_then(|id| id.symbol_id.get()) {
-            self.declare(symbol, value.clone());
+        if let Some(name) = &class.id {
+            self.declare(name, value.clone());
         }
         let Value::Own(own) = value else {
             return value;

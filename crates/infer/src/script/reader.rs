@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use oxc_ast::ast::{ArrowFunctionExpression, Class, Function, Program};
+use oxc_ast::ast::{ArrowFunctionExpression, BindingIdentifier, Class, Function, Program};
 use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::Span;
 
@@ -195,8 +195,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     /// A name of this function begins.
-    pub fn declare(&mut self, symbol: SymbolId, value: Value) {
-        self.scopes.set(self.scope, symbol, value);
+    pub fn declare(&mut self, name: &BindingIdentifier<'_>, value: Value) {
+        if let Some(symbol) = name.symbol_id.get() {
+            self.scopes.set(self.scope, symbol, value);
+        }
     }
 
     /// A name gets another value.

@@ -26,42 +26,38 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn hoist(&mut self, statement: &'a Statement<'a>) {
-        let function = match statement {
-            Statement::VariableDeclaration(it) if it.declare => {
+        let declaration = match statement {
+            Statement::ExportDeclaration(export) => Some(&export.declaration),
+            statement => statement.as_declaration(),
+        };
+        match (declaration, statement) {
+            (Some(Declaration::VariableDeclaration(it)), _) if it.declare => {
                 let names = it.declarations.iter();
                 names.for_each(|declarator| self.ambient(declarator.id.get_binding_identifier()));
-                return;
             }
-            Statement::TSNamespaceDeclaration(it) if it.declare => return self.ambient(Some(&it.id)),
-            Statement::FunctionDeclaration(function) if function.declare => {
-                return self.ambient(function.id.as_ref());
+            (Some(Declaration::TSNamespaceDeclaration(it)), _) if it.declare => self.ambient(Some(&it.id)),
+            (Some(Declaration::FunctionDeclaration(it)), _) if it.declare => self.ambient(it.id.as_ref()),
+            (Some(Declaration::FunctionDeclaration(it)), _) => self.declare_function(it),
+            (_, Statement::ExportDefaultDeclaration(export)) => {
+                if let ExportDefaultDeclarationKind::FunctionDeclaration(it) = &export.declaration {
+                    self.declare_function(it);
+                }
             }
-            Statement::FunctionDeclaration(function) => function,
-            Statement::ExportDeclaration(export) => match &export.declaration {
-                Declaration::FunctionDeclaration(function) => function,
-                _ => return,
-            },
-            Statement::ExportDefaultDeclaration(export) => match &export.declaration {
-                ExportDefaultDeclarationKind::FunctionDeclaration(function) => function,
-                _ => return,
-            },
-            _ => return,
-        };
-        let symbol = function.id.as_ref().and_then(|id| id.symbol_id.get());
-        if let Some(symbol) = symbol
-            && function.body.is_some()
-        {
+            _ => {}
+        }
+    }
+
+    fn declare_function(&mut self, function: &'a Function<'a>) {
+        if let (Some(name), Some(_)) = (&function.id, &function.body) {
             let value = self.function(function, None);
-            self.declare(symbol, value);
+            self.declare(name, value);
         }
     }
 
     /// A name that is declared to be there already: the global of that name.
     fn ambient(&mut self, name: Option<&BindingIdentifier<'_>>) {
-        if let Some(name) = name
-            && let Some(symbol) = name.symbol_id.get()
-        {
-            self.declare(symbol, module::global(&name.name, self.setting));
+        if let Some(name) = name {
+            self.declare(name, module::global(&name.name, self.setting));
         }
     }
 
