@@ -194,7 +194,7 @@ struct Judged {
 }
 
 /// The answer for what was found.
-pub fn least(found: Vec<Finding>, source: &str, language: Language, setting: &Setting) -> Inference {
+pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Setting) -> Inference {
     let lines = Lines::of(source);
     let mut answer = Inference::of(language);
     let (mut patterns, mut doubts) = (BTreeSet::new(), Vec::new());
