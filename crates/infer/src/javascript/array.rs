@@ -6,7 +6,7 @@ use oxc_span::Span;
 
 use super::binding::set_field;
 use super::expression::printed;
-use super::member::entries;
+use super::member::listed;
 use super::reader::Reader;
 use crate::arguments::Arguments;
 use crate::constant;
@@ -145,11 +145,7 @@ impl<'a> Reader<'a, '_> {
                 Some(name) => self.member(receiver, name, at),
                 None => self.any_field(receiver, at),
             },
-            "values" => Value::List(Rc::new(fields.into_iter().map(|(_, value)| value).collect())),
-            "keys" => self
-                .keys(receiver)
-                .map_or(Value::Unknown, |all| Value::List(all.into())),
-            "entries" => Value::List(entries(&fields).into()),
+            "values" | "keys" | "entries" => listed(&fields, name).unwrap_or(Value::Unknown),
             "forEach" => {
                 for (name, value) in fields.into_iter().take(MOST_ELEMENTS) {
                     let given = Arguments::of(vec![value, name.as_str().into()]);

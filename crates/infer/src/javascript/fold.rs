@@ -6,7 +6,7 @@ use super::array::any;
 use super::binding::set_field;
 use super::expression::printed;
 use super::listing::below;
-use super::member::entries;
+use super::member::listed;
 use crate::arguments::Arguments;
 use crate::constant;
 use crate::text::Text;
@@ -81,7 +81,12 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             _ => Value::Unknown,
         },
         "global.Map" | "global.Object.fromEntries" => pairs(&first),
-        "global.Object.keys" | "global.Object.values" | "global.Object.entries" => object(name, &first)?,
+        "global.Object.keys" | "global.Object.values" | "global.Object.entries" => match &first {
+            Value::Record(fields) => listed(fields, name.trim_start_matches("global.Object."))?,
+            // The environment as a whole is an act.
+            Value::Api(_) => return None,
+            _ => Value::Unknown,
+        },
         "global.Object.assign" => assigned(&arguments.positional),
         _ => return None,
     })
@@ -310,31 +315,6 @@ fn pairs(all: &Value) -> Value {
         _ => fields.push(("*".into(), Value::Unknown)),
     }
     Value::Record(fields.into())
-}
-
-fn object(name: &str, value: &Value) -> Option<Value> {
-    let Value::Record(fields) = value else {
-        return match value {
-            // The environment as a whole is an act.
-            Value::Api(_) => None,
-            _ => Some(Value::Unknown),
-        };
-    };
-    let all = match name {
-        "global.Object.values" => fields.iter().map(|(_, value)| value.clone()).collect(),
-        "global.Object.entries" => entries(fields),
-        _ => fields
-            .iter()
-            .map(|(name, _)| {
-                if name == "*" {
-                    Value::Unknown
-                } else {
-                    name.as_str().into()
-                }
-            })
-            .collect(),
-    };
-    Some(Value::List(Rc::new(all)))
 }
 
 fn assigned(all: &[Value]) -> Value {

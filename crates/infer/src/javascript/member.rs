@@ -179,7 +179,7 @@ impl<'a> Reader<'a, '_> {
                 .exact()
                 .filter(|text| text.len() <= 256)
                 .map(|text| text.chars().map(|letter| letter.to_string().as_str().into()).collect()),
-            Value::Record(fields) => Some(entries(fields)),
+            Value::Record(fields) => self.elements(&listed(fields, "entries")?),
             Value::OneOf(all) => {
                 let all: Option<Vec<Vec<Value>>> = all.iter().map(|value| self.elements(value)).collect();
                 all.map(|all| all.concat())
@@ -221,12 +221,19 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Pairs of names and values.
-pub fn entries(fields: &[(String, Value)]) -> Vec<Value> {
-    let name = |name: &str| match name {
-        "*" => Value::Unknown,
-        name => name.into(),
+/// The names, values or pairs of both that fields have; `None`: something else is asked for.
+pub fn listed(fields: &[(String, Value)], what: &str) -> Option<Value> {
+    fn name((name, _): &(String, Value)) -> Value {
+        match &**name {
+            "*" => Value::Unknown,
+            name => name.into(),
+        }
+    }
+    let each: fn(&(String, Value)) -> Value = match what {
+        "keys" => name,
+        "values" => |(_, value)| value.clone(),
+        "entries" => |field| Value::List(Rc::new(vec![name(field), field.1.clone()])),
+        _ => return None,
     };
-    let pair = |(key, value): &(String, Value)| Value::List(Rc::new(vec![name(key), value.clone()]));
-    fields.iter().map(pair).collect()
+    Some(Value::List(Rc::new(fields.iter().map(each).collect())))
 }
