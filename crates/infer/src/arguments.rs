@@ -1,4 +1,4 @@
-//! What a call is given.
+//! The arguments of a call, of either language.
 
 use super::value::Value;
 

@@ -1,4 +1,4 @@
-//! What is computed of constants in either language: texts put together, cut and decoded, parts of paths.
+//! Computing with constants of either language: texts are put together, cut and decoded, paths taken apart.
 
 use super::base64::base64;
 use super::text::Text;

@@ -353,7 +353,7 @@ impl Inference {
 }
 
 impl Judged {
-    /// What no flag grants, and what leaves no doubt.
+    /// One that no flag grants, and that leaves no doubt.
     fn new(effect: Effect, target: impl Into<String>, need: Need) -> Judged {
         Judged {
             effect,

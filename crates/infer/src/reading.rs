@@ -1,4 +1,4 @@
-//! What the readers of Python and of JavaScript share: what they find, how much work is left, and ways through the code.
+//! The part that the readers of Python and of JavaScript share: findings, the budget of work, and ways through the code.
 //!
 //! Work is bounded by a budget of steps, not by the script: what is beyond it is said to be too much.
 
@@ -12,7 +12,7 @@ use super::scopes::{Changes, Flow, Scopes, Way};
 use super::text::Text;
 use super::value::Value;
 
-/// What was found, and what may still be done.
+/// The findings of a reading, and the work that is left for it.
 pub struct Work {
     language: Language,
     most_steps: usize,
@@ -32,7 +32,7 @@ pub struct Work {
 
 impl Work {
     const MOST_FINDINGS: usize = 4000;
-    /// What one list, with all that is in it, may hold; beyond that nothing is known of it.
+    /// Values in one list, with all that is in it; of a larger one nothing is known.
     const LARGEST: usize = 4000;
 
     pub fn of(language: Language, most_steps: usize, deepest: usize) -> Work {
@@ -134,7 +134,7 @@ impl Place for oxc_span::Span {
 
 /// A reader of a language whose code it goes through.
 pub trait Reading {
-    /// What it knows a name by.
+    /// The reader's key of a name.
     type Name: Clone + Eq + Hash + Ord;
 
     /// Times that bodies of loops over known lists are run, over all loops that are open.
@@ -188,7 +188,7 @@ pub trait Reading {
         (flow, self.scopes().end(begun))
     }
 
-    /// Goes on where any of several ways goes on. What one that left the function made of its own names is forgotten.
+    /// Goes on where any of several ways goes on. Names of a function are as they were before a way that left it.
     fn join(&mut self, ways: Vec<Way<Self::Name>>) -> Flow {
         let here = self.scope();
         let flow = [Flow::Next, Flow::Loop]

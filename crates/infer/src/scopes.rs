@@ -6,11 +6,11 @@ use std::hash::Hash;
 
 use super::value::Value;
 
-/// All scopes of a reading: of the module, of classes, of calls, and the fields of objects. `N` is what a language's
-/// reader knows a name by.
+/// All scopes of a reading: of the module, of classes, of calls, and the fields of objects. `N` is a reader's key
+/// of a name.
 pub struct Scopes<N> {
     all: Vec<Scope<N>>,
-    /// What names stood for before they were changed, while a branch is open.
+    /// The values of names before they were changed, while a branch is open.
     log: Vec<(usize, N, Option<Value>)>,
     branches: usize,
     /// Open loops whose elements aren't known.
@@ -33,7 +33,7 @@ pub enum Flow {
     Out,
 }
 
-/// What a branch has made of names.
+/// The names that a branch has changed, and their values.
 pub type Changes<N> = HashMap<(usize, N), Option<Value>>;
 
 /// One way through the code: how it ends, and what it made of names.
@@ -72,7 +72,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.all.get(scope)?.parent
     }
 
-    /// What a name stands for in this scope alone.
+    /// The value of a name in this scope alone.
     pub fn own<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<&Value>
     where
         N: Borrow<Q>,
@@ -80,7 +80,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.all.get(scope)?.names.get(name)
     }
 
-    /// What it stands for, here or further out.
+    /// Its value here or further out.
     pub fn find<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<&Value>
     where
         N: Borrow<Q>,

@@ -66,17 +66,17 @@ impl Value {
         place.map_or(self.clone(), |before| before.or(&self))
     }
 
-    /// What makes of it, for each that it could be.
+    /// Makes something of it, for each that it could be.
     pub fn each(&self, make: impl FnMut(Value) -> Value) -> Value {
         Value::either(self.alternatives().into_iter().map(make))
     }
 
-    /// What makes of it and another, for each that they could be.
+    /// Makes something of it and another, for each that they could be.
     pub fn each_with(&self, other: &Value, mut make: impl FnMut(&Value, &Value) -> Value) -> Value {
         self.each(|one| other.each(|other| make(&one, &other)))
     }
 
-    /// What of it isn't nothing; `None` where nothing else is left.
+    /// It without nothing among its alternatives; `None` where no other is left.
     pub fn something(&self) -> Option<Value> {
         Value::any(self.alternatives().into_iter().filter(|value| *value != Value::Nothing))
     }

@@ -189,7 +189,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         });
     }
 
-    /// What a name stands for.
+    /// The value that a name stands for.
     pub fn lookup(&self, symbol: SymbolId) -> Value {
         self.scopes.find(self.scope, &symbol).cloned().unwrap_or(Value::Unknown)
     }
