@@ -105,3 +105,44 @@ pub fn extension(path: &Text) -> Text {
         _ => Text::unknown(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_cut_from_either_end_and_backwards() {
+        assert_eq!(letters("path.txt", [Some(-4), None, None]), ".txt".into());
+        assert_eq!(letters("abcd", [Some(1), Some(3), None]), "bc".into());
+        assert_eq!(letters("abcd", [Some(3), Some(1), None]), "".into());
+        assert_eq!(part(&[1, 2, 3, 4], [None, None, Some(-1)]), [4, 3, 2, 1]);
+        assert_eq!(part(&[1, 2, 3, 4], [None, None, Some(i64::MIN)]), [4]);
+    }
+
+    #[test]
+    fn a_text_keeps_its_known_start_where_its_end_could_be_many() {
+        let many = Value::either((0..Value::MOST_ALTERNATIVES as i64).map(Value::Number));
+        let both = "data/".into();
+        let either = Value::from("x").or(&"y".into());
+        let text = concatenate(&concatenate(&both, &either, Value::text), &many, Value::text);
+        let starts: Vec<String> = text.alternatives().iter().map(|value| value.text().shown()).collect();
+        assert_eq!(starts, ["data/x…", "data/y…"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_not_known() {
+        assert_eq!(decoded("2f746d70", "hex"), Some("/tmp".into()));
+        assert_eq!(decoded("L3RtcA==", "base64"), Some("/tmp".into()));
+        assert_eq!(decoded("ff", "hex"), None);
+        assert_eq!(decoded("2f7", "hex"), None);
+    }
+
+    #[test]
+    fn a_path_has_a_name_and_an_ending() {
+        let partly = Text::from("data/").then(&Text::unknown()).then(&".csv".into());
+        assert_eq!(extension(&partly).exact(), Some(".csv"));
+        assert_eq!(file_name(&partly).exact(), None);
+        assert_eq!(file_name(&"a/b.tar/".into()).exact(), Some("b.tar"));
+        assert_eq!(extension(&"a/.profile".into()).exact(), Some(""));
+    }
+}

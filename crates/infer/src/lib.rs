@@ -4,7 +4,8 @@
 //! track of what names stand for and of constants, and says which acts it found. The first two are interpreters that know
 //! only part of every value; they share `reading` (findings, the budget of work, ways through the code), `scopes`,
 //! `arguments` and `constant`. `table` knows what the APIs do; it is data. `nested_code` reads what is embedded: programs
-//! that are started, shell lines, code in other languages. `profile_fit` maps acts to a profile, and says how sure that is.
+//! that are started, shell lines, code in other languages. `judged` maps an act to its `need`, and
+//! `profile_fit` all needs to a profile, and says how sure that is.
 //!
 //! Nothing here opens a file, starts a program or asks the network. What is inferred is a guess about an untrusted text:
 //! it chooses the profile that is tried, and what the profile doesn't grant is refused all the same.
@@ -17,7 +18,9 @@ mod evidence;
 mod finding;
 mod host;
 mod javascript;
+mod judged;
 mod language;
+mod need;
 mod nested_code;
 mod profile_fit;
 mod python;
@@ -39,7 +42,7 @@ pub use language::Language;
 pub use profile_fit::{Inference, LeastGrants};
 pub use setting::Setting;
 
-pub use profile_fit::{Files, Hosts, Need};
+pub use need::{Files, Hosts, Need};
 
 use finding::Finding;
 

@@ -169,3 +169,31 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_any_that_the_ways_made_of_it() {
+        let mut scopes: Scopes<String> = Scopes::new();
+        let inner = scopes.open(Some(MODULE));
+        scopes.set(MODULE, "a", "before".into());
+        let mut ways = Vec::new();
+        for value in ["one", "other"] {
+            let begun = scopes.begin();
+            scopes.set(MODULE, "a", value.into());
+            scopes.set(inner, "b", value.into());
+            ways.push(scopes.end(begun));
+            assert_eq!(scopes.find(inner, "a"), Some(&"before".into()));
+            assert_eq!(scopes.find(inner, "b"), None);
+        }
+        scopes.join(&ways[..1]);
+        assert_eq!(scopes.find(inner, "a"), Some(&"one".into()));
+        scopes.join(&ways);
+        let both = Value::from("one").or(&"other".into());
+        assert_eq!(scopes.find(inner, "a"), Some(&both));
+        scopes.join(&[ways[1].clone(), Changes::new()]);
+        assert_eq!(scopes.find(inner, "b"), Some(&Value::from("other").or(&both)));
+    }
+}
