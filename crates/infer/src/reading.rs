@@ -58,6 +58,7 @@ impl Work {
     pub fn add(&mut self, mut finding: Finding) {
         finding.is_guess |= self.is_guessing;
         let there = self.places.entry(finding.at.start).or_default();
+        // A guess at an act that was found there already says nothing new.
         let is_known = |known: &Finding| known.act == finding.act && (finding.is_guess || *known == finding);
         if there.iter().filter_map(|index| self.found.get(*index)).any(is_known) {
             return;
