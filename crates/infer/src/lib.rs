@@ -1,28 +1,36 @@
 //! Reading code: what a script does, and the least profile under which it can do that.
 //!
-//! A reader for each language (`python`, `script` for JavaScript and TypeScript, `shell`) walks a parsed script, keeps
-//! track of what names stand for and of constants, and says which acts it found. `table` knows what the APIs do; it is
-//! data. `unfold` reads what is embedded: programs that are started, shell lines, code in other languages. `least` maps
-//! acts to a profile, and says how sure that is.
+//! A reader for each language (`python`, `javascript` for JavaScript and TypeScript, `shell`) walks a parsed script, keeps
+//! track of what names stand for and of constants, and says which acts it found. The first two are interpreters that know
+//! only part of every value; they share `reading` (findings, the budget of work, ways through the code), `scopes`,
+//! `arguments` and `constant`. `table` knows what the APIs do; it is data. `nested_code` reads what is embedded: programs
+//! that are started, shell lines, code in other languages. `judged` maps an act to its `need`, and
+//! `profile_fit` all needs to a profile, and says how sure that is.
 //!
 //! Nothing here opens a file, starts a program or asks the network. What is inferred is a guess about an untrusted text:
 //! it chooses the profile that is tried, and what the profile doesn't grant is refused all the same.
 
+mod arguments;
 mod base64;
 mod confidence;
+mod constant;
 mod evidence;
 mod finding;
 mod host;
+mod javascript;
+mod judged;
 mod language;
-mod least;
+mod need;
+mod nested_code;
+mod profile_fit;
 mod python;
-mod script;
+mod reading;
+mod scopes;
 mod setting;
 mod shell;
 mod sql;
 mod table;
 mod text;
-mod unfold;
 mod value;
 mod whereabouts;
 
@@ -31,10 +39,10 @@ mod tests;
 
 pub use evidence::{Effect, Evidence};
 pub use language::Language;
-pub use least::{Inference, LeastGrants};
+pub use profile_fit::{Inference, LeastGrants};
 pub use setting::Setting;
 
-pub use least::{Files, Hosts, Need};
+pub use need::{Files, Hosts, Need};
 
 use finding::Finding;
 
@@ -49,15 +57,15 @@ pub fn infer(source: &str, language: Language, setting: &Setting) -> Inference {
     if source.len() > LONGEST {
         return Inference::unreadable(language, "longer than 1 MiB");
     }
-    let found = unfold::unfold(read(source, language, setting), setting);
-    least::least(found, source, language, setting)
+    let found = nested_code::unfold(read(source, language, setting), setting);
+    profile_fit::fit(found, source, language, setting)
 }
 
 /// What one text does, in its own words: programs that it starts aren't looked into yet.
 fn read(source: &str, language: Language, setting: &Setting) -> Vec<Finding> {
     match language {
         Language::Python => python::read(source, setting),
-        Language::JavaScript | Language::TypeScript => script::read(source, language, setting),
+        Language::JavaScript | Language::TypeScript => javascript::read(source, language, setting),
         Language::Shell => shell::read(source, setting),
     }
 }

@@ -52,8 +52,42 @@ impl Value {
     }
 
     /// Any of several; `None` where there is none.
-    pub fn any(all: &[Value]) -> Option<Value> {
-        all.iter().cloned().reduce(|one, other| one.or(&other))
+    pub fn any(all: impl IntoIterator<Item = Value>) -> Option<Value> {
+        all.into_iter().reduce(|one, other| one.or(&other))
+    }
+
+    /// Any of several; unknown where there is none.
+    pub fn either(all: impl IntoIterator<Item = Value>) -> Value {
+        Value::any(all).unwrap_or(Value::Unknown)
+    }
+
+    /// Either what is in a place already, if anything is, or this.
+    pub fn beside(self, place: Option<Value>) -> Value {
+        place.map_or(self.clone(), |before| before.or(&self))
+    }
+
+    /// Makes something of it, for each that it could be.
+    pub fn each(&self, make: impl FnMut(Value) -> Value) -> Value {
+        Value::either(self.alternatives().into_iter().map(make))
+    }
+
+    /// Makes something of it and another, for each that they could be.
+    pub fn each_with(&self, other: &Value, mut make: impl FnMut(&Value, &Value) -> Value) -> Value {
+        self.each(|one| other.each(|other| make(&one, &other)))
+    }
+
+    /// It without nothing among its alternatives; `None` where no other is left.
+    pub fn something(&self) -> Option<Value> {
+        Value::any(self.alternatives().into_iter().filter(|value| *value != Value::Nothing))
+    }
+
+    /// Values that it is made of, or could be.
+    pub fn parts(&self) -> Vec<&Value> {
+        match self {
+            Value::List(all) | Value::OneOf(all) => all.iter().collect(),
+            Value::Record(fields) => fields.iter().map(|(_, value)| value).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Each that it could be; itself where it is one.

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::super::finding::{Act, Finding};
+use super::super::reading::Reading;
 use super::super::sql;
 use super::super::table::Call;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 /// Ways to call with one of several lists each.
 const MOST_WAYS: usize = 16;
@@ -18,7 +19,7 @@ impl Reader<'_, '_> {
     /// Calls an API by its qualified name; a method's comes with what its object stands for.
     pub fn call_api(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments, at: Range<usize>) -> Value {
         let name = &*fold::canonical(name);
-        if !self.step(1) {
+        if !self.work().step(1) {
             return Value::Unknown;
         }
         self.run_code(name, arguments, &at);
@@ -36,7 +37,7 @@ impl Reader<'_, '_> {
             return value;
         }
         if let Some(value) = fold::call(name, receiver, arguments) {
-            return self.made(value);
+            return self.work().made(value);
         }
         if let Some(given) = given {
             return given;
@@ -85,7 +86,7 @@ impl Reader<'_, '_> {
             for act in outcome.acts.into_iter().chain(further(name, arguments)) {
                 for act in adjusted(name, receiver, arguments, act) {
                     let finding = Finding::new(act, name, at.clone());
-                    self.add(if is_guess { finding.guessed() } else { finding });
+                    self.work().add(if is_guess { finding.guessed() } else { finding });
                 }
             }
             if let Some((class, carried)) = outcome.gives {
@@ -93,7 +94,7 @@ impl Reader<'_, '_> {
                     "text" => Value::Text(carried.unwrap_or_else(Text::unknown)),
                     _ => Value::Instance(class, carried),
                 };
-                given = Some(given.map_or(value.clone(), |before| before.or(&value)));
+                given = Some(value.beside(given));
             }
         }
         given
@@ -104,7 +105,7 @@ impl Reader<'_, '_> {
         let statements = arguments.positional.first().map_or(Vec::new(), Value::alternatives);
         for file in statements.iter().flat_map(|statement| sql::files(&statement.text())) {
             for act in database(&file) {
-                self.find(act, name, at);
+                self.note(act, name, at);
             }
         }
     }
@@ -146,7 +147,7 @@ fn target(value: &Value) -> Value {
         Value::Api(name) if name.starts_with("sys.std") || name.starts_with("subprocess.") => Value::Nothing,
         Value::OneOf(all) => {
             let some = all.iter().map(target).filter(|value| *value != Value::Nothing);
-            some.reduce(|one, other| one.or(&other)).unwrap_or(Value::Nothing)
+            Value::any(some).unwrap_or(Value::Nothing)
         }
         value => value.clone(),
     }

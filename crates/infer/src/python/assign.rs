@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, StmtAugAssign};
 
+use super::super::reading::Reading;
+use super::super::scopes::MODULE;
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
-use super::scope::MODULE;
 
 impl<'a> Reader<'a, '_> {
     /// Lets a name stand for a value, where the name belongs.
@@ -48,7 +49,7 @@ impl<'a> Reader<'a, '_> {
                         let mut fields = fields.to_vec();
                         fields.retain(|(name, _)| name != key);
                         fields.push((key.to_string(), value));
-                        Some(self.made(Value::Record(Rc::new(fields))))
+                        Some(self.work().made(Value::Record(Rc::new(fields))))
                     }
                     _ => self.with_value(&before, &value),
                 };
@@ -65,8 +66,8 @@ impl<'a> Reader<'a, '_> {
         match place {
             Expr::Name(name) => {
                 let scope = self.scope();
-                if let Some(holder) = self.scopes.holder(scope, &name.id) {
-                    self.scopes.set(holder, &name.id, value);
+                if let Some(holder) = self.scopes.holder(scope, name.id.as_str()) {
+                    self.scopes.set(holder, name.id.as_str(), value);
                 }
             }
             Expr::Attribute(attribute) => {

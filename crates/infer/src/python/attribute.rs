@@ -6,6 +6,7 @@ use ruff_python_ast::{Expr, ExprSubscript};
 use ruff_text_size::Ranged;
 
 use super::super::finding::Opaque;
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::call::COMPUTED;
@@ -20,15 +21,8 @@ impl<'a> Reader<'a, '_> {
         if matches!(name, "__subclasses__" | "__globals__" | "__builtins__" | "__code__") {
             self.opaque(Opaque::ComputedName, name, &at);
         }
-        let mut result: Option<Value> = None;
-        for object in object.alternatives() {
-            if object == Value::Nothing {
-                continue;
-            }
-            let value = self.attribute_of_one(&object, name, at.clone());
-            result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-        }
-        result.unwrap_or(Value::Unknown)
+        let object = object.something().unwrap_or(Value::Unknown);
+        object.each(|object| self.attribute_of_one(&object, name, at.clone()))
     }
 
     fn attribute_of_one(&mut self, object: &Value, name: &str, at: Range<usize>) -> Value {
@@ -103,14 +97,7 @@ impl<'a> Reader<'a, '_> {
             return fold::sliced(&object, bounds);
         }
         let key = self.value(&subscript.slice);
-        let mut result: Option<Value> = None;
-        for object in object.alternatives() {
-            for key in key.alternatives() {
-                let value = self.element(&object, &key, at.clone());
-                result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-            }
-        }
-        result.unwrap_or(Value::Unknown)
+        object.each_with(&key, |object, key| self.element(object, key, at.clone()))
     }
 
     fn element(&mut self, object: &Value, key: &Value, at: Range<usize>) -> Value {

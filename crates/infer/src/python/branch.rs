@@ -1,14 +1,11 @@
 //! Ways through the code: `if`, `match`, loops. All are taken, but those that constants rule out.
 
-use ruff_python_ast::{Expr, Pattern, Stmt, StmtFor, StmtIf, StmtMatch, StmtWhile};
+use ruff_python_ast::{Expr, Pattern, StmtFor, StmtIf, StmtMatch, StmtWhile};
 
+use super::super::reading::Reading;
+use super::super::scopes::Flow;
 use super::super::value::Value;
 use super::reader::Reader;
-use super::scope::Changes;
-use super::statement::Flow;
-
-/// Loops in loops whose bodies are run twice.
-const MOST_LOOPS: usize = 3;
 
 impl<'a> Reader<'a, '_> {
     pub fn choose(&mut self, choice: &'a StmtIf) -> Flow {
@@ -24,47 +21,24 @@ impl<'a> Reader<'a, '_> {
         for (test, body) in clauses {
             let truth = test.map_or(Some(true), |test| self.truth(test));
             if truth != Some(false) {
-                let begun = self.scopes.begin();
-                for test in &denied {
-                    self.narrow(test, false);
-                }
-                if let Some(test) = test {
-                    self.narrow(test, true);
-                }
-                let flow = self.block(body);
-                ways.push((flow, self.scopes.end(begun)));
+                ways.push(self.branch(|reader| {
+                    denied.iter().for_each(|test| reader.narrow(test, false));
+                    if let Some(test) = test {
+                        reader.narrow(test, true);
+                    }
+                    reader.block(body)
+                }));
             }
             if truth == Some(true) {
                 return self.join(ways);
             }
             denied.extend(test);
         }
-        let begun = self.scopes.begin();
-        for test in &denied {
-            self.narrow(test, false);
-        }
-        ways.push((Flow::Next, self.scopes.end(begun)));
+        ways.push(self.branch(|reader| {
+            denied.iter().for_each(|test| reader.narrow(test, false));
+            Flow::Next
+        }));
         self.join(ways)
-    }
-
-    /// Goes on where any of several ways goes on. What one that left the function made of its own names is forgotten.
-    pub fn join(&mut self, ways: Vec<(Flow, Changes)>) -> Flow {
-        let here = self.scope();
-        let flow = [Flow::Next, Flow::Loop]
-            .into_iter()
-            .find(|flow| ways.iter().any(|(way, _)| way == flow))
-            .unwrap_or(Flow::Out);
-        let (mut local, mut beyond) = (Vec::new(), Vec::new());
-        for (way, changes) in ways {
-            let (inner, outer): (Changes, Changes) = changes.into_iter().partition(|((scope, _), _)| *scope == here);
-            if way != Flow::Out || flow == Flow::Out {
-                local.push(inner);
-            }
-            beyond.push(outer);
-        }
-        self.scopes.join(&local);
-        self.scopes.join(&beyond);
-        flow
     }
 
     pub fn match_cases(&mut self, choice: &'a StmtMatch) -> Flow {
@@ -72,19 +46,19 @@ impl<'a> Reader<'a, '_> {
         let mut ways = Vec::new();
         let mut is_complete = false;
         for case in &choice.cases {
-            let begun = self.scopes.begin();
-            self.bind_pattern(&case.pattern, &subject);
-            if let Some(guard) = &case.guard {
-                self.value(guard);
-            }
-            let flow = self.block(&case.body);
-            ways.push((flow, self.scopes.end(begun)));
+            ways.push(self.branch(|reader| {
+                reader.bind_pattern(&case.pattern, &subject);
+                if let Some(guard) = &case.guard {
+                    reader.value(guard);
+                }
+                reader.block(&case.body)
+            }));
             is_complete |= case.guard.is_none() && case.pattern.is_irrefutable();
         }
-        if !is_complete {
-            ways.push((Flow::Next, Changes::new()));
+        match is_complete {
+            true => self.join(ways),
+            false => self.join_or_none(ways),
         }
-        self.join(ways)
     }
 
     fn bind_pattern(&mut self, pattern: &'a Pattern, subject: &Value) {
@@ -128,34 +102,17 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A loop over a known list takes each element; any other is taken twice, with what the first time left behind.
     pub fn for_each(&mut self, each: &'a StmtFor) -> Flow {
         let over = self.value(&each.iter);
-        match self.elements(&over) {
-            Ok(elements) if self.repeats.saturating_mul(elements.len()) <= Self::MOST_REPEATS => {
-                let before = self.repeats;
-                self.repeats = before.saturating_mul(elements.len()).max(1);
-                for element in elements {
-                    let begun = self.scopes.begin();
-                    self.assign(&each.target, element);
-                    let flow = self.block(&each.body);
-                    let changes = self.scopes.end(begun);
-                    let mut ways = vec![(flow, changes)];
-                    if flow == Flow::Out {
-                        ways.push((Flow::Next, Changes::new()));
-                    }
-                    self.join(ways);
-                }
-                self.repeats = before;
-            }
-            elements => {
-                let element = match elements {
-                    Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
-                    Err(element) => element,
-                };
-                self.twice(&each.body, |reader| reader.assign(&each.target, element.clone()));
-            }
-        }
+        let elements = self.elements(&over);
+        self.each_element(
+            elements,
+            |_| true,
+            |reader, element| {
+                reader.assign(&each.target, element.clone());
+                reader.block(&each.body)
+            },
+        );
         self.block(&each.orelse)
     }
 
@@ -163,23 +120,11 @@ impl<'a> Reader<'a, '_> {
         if self.truth(&again.test) == Some(false) {
             return self.block(&again.orelse);
         }
-        self.twice(&again.body, |reader| {
+        self.some_times(|reader| {
             reader.value(&again.test);
+            reader.block(&again.body)
         });
         self.block(&again.orelse)
-    }
-
-    fn twice(&mut self, body: &'a [Stmt], before: impl Fn(&mut Self)) {
-        self.loops += 1;
-        let times = if self.loops > MOST_LOOPS { 1 } else { 2 };
-        for _ in 0..times {
-            let begun = self.scopes.begin();
-            before(self);
-            let flow = self.block(body);
-            let changes = self.scopes.end(begun);
-            self.join(vec![(flow, changes), (Flow::Next, Changes::new())]);
-        }
-        self.loops -= 1;
     }
 
     /// What a test tells of a name: that it is, or isn't, `None`.
@@ -204,10 +149,10 @@ impl<'a> Reader<'a, '_> {
             _ => return,
         };
         let scope = self.scope();
-        let Some(holder) = self.scopes.holder(scope, &name.id) else {
+        let Some(holder) = self.scopes.holder(scope, name.id.as_str()) else {
             return;
         };
-        let Some(value) = self.scopes.own(holder, &name.id).cloned() else {
+        let Some(value) = self.scopes.own(holder, name.id.as_str()).cloned() else {
             return;
         };
         let mut left: Vec<Value> = value.alternatives();
@@ -215,8 +160,8 @@ impl<'a> Reader<'a, '_> {
             true => value.truth() != Some(false),
             false => !matches!(value, Value::Own(_) | Value::Api(_) | Value::Instance(..)),
         });
-        if let Some(narrowed) = left.into_iter().reduce(|one, other| one.or(&other)) {
-            self.scopes.set(holder, &name.id, narrowed);
+        if let Some(narrowed) = Value::any(left) {
+            self.scopes.set(holder, name.id.as_str(), narrowed);
         }
     }
 }

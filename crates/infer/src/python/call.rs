@@ -7,46 +7,12 @@ use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged;
 
 use super::super::finding::Opaque;
+use super::super::reading::Reading;
 use super::super::value::Value;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
-
-/// What a call is given.
-#[derive(Debug, Clone, Default)]
-pub struct Arguments {
-    pub positional: Vec<Value>,
-    pub named: Vec<(String, Value)>,
-    /// Whether there are more that aren't known.
-    pub has_more: bool,
-}
-
-impl Arguments {
-    pub fn of(positional: Vec<Value>) -> Arguments {
-        Arguments {
-            positional,
-            ..Arguments::default()
-        }
-    }
-
-    /// The argument of this position or name.
-    pub fn get(&self, at: usize, name: &str) -> Option<&Value> {
-        let by_name = self
-            .named
-            .iter()
-            .find(|(given, _)| given == name)
-            .map(|(_, value)| value);
-        by_name.or_else(|| self.positional.get(at))
-    }
-
-    /// Without the first ones.
-    pub fn behind(&self, count: usize) -> Arguments {
-        Arguments {
-            positional: self.positional.get(count..).unwrap_or_default().to_vec(),
-            ..self.clone()
-        }
-    }
-}
+use crate::arguments::Arguments;
 
 /// The class of what a computed name gave.
 pub const COMPUTED: &str = "a computed name";
@@ -57,18 +23,15 @@ impl<'a> Reader<'a, '_> {
         if let Expr::Attribute(attribute) = &*call.func {
             let receiver = self.callee(&attribute.value);
             let arguments = self.arguments(call);
-            let mut result: Option<Value> = None;
-            for one in receiver.alternatives() {
-                if one == Value::Nothing {
-                    continue;
-                }
-                let given = match self.change_in_place(&attribute.value, &one, &attribute.attr, &arguments) {
+            let Some(receiver) = receiver.something() else {
+                return Value::Unknown;
+            };
+            return receiver.each(|one| {
+                match self.change_in_place(&attribute.value, &one, &attribute.attr, &arguments) {
                     true => Value::Nothing,
                     false => self.call_method(&one, &attribute.attr, &arguments, at.clone()),
-                };
-                result = Some(result.map_or(given.clone(), |before| before.or(&given)));
-            }
-            return result.unwrap_or(Value::Unknown);
+                }
+            });
         }
         if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super") && call.arguments.args.is_empty() {
             return self.parent_object();
@@ -101,15 +64,8 @@ impl<'a> Reader<'a, '_> {
 
     /// Calls each that a value could be.
     pub fn call_value(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for callee in callee.alternatives() {
-            if callee == Value::Nothing {
-                continue;
-            }
-            let given = self.call_one(&callee, arguments, at.clone());
-            result = Some(result.map_or(given.clone(), |before| before.or(&given)));
-        }
-        result.unwrap_or(Value::Unknown)
+        let callee = callee.something().unwrap_or(Value::Unknown);
+        callee.each(|callee| self.call_one(&callee, arguments, at.clone()))
     }
 
     fn call_one(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
@@ -132,16 +88,10 @@ impl<'a> Reader<'a, '_> {
                     positional,
                     named,
                 }) => {
-                    let mut all = arguments.clone();
-                    all.positional = positional.iter().chain(&arguments.positional).cloned().collect();
+                    let mut all = arguments.after(&positional);
                     all.named.extend(named.iter().cloned());
-                    if !self.enter() {
-                        self.leave();
-                        return Value::Unknown;
-                    }
-                    let value = self.call_value(&callee, &all, at);
-                    self.leave();
-                    value
+                    self.deeper(|reader| reader.call_value(&callee, &all, at))
+                        .unwrap_or(Value::Unknown)
                 }
                 Some(Own::Object { .. }) => self
                     .call_own_method_with(*number, &["__call__"], arguments, at)
@@ -184,7 +134,7 @@ impl<'a> Reader<'a, '_> {
                 Value::Unknown
             }
         };
-        self.made(value)
+        self.work().made(value)
     }
 
     /// `list.append(x)` and the like: the place that holds the list gets its new content.
@@ -232,7 +182,7 @@ impl<'a> Reader<'a, '_> {
             (Value::Record(_), "update", _) => Value::Unknown,
             _ => return false,
         };
-        let after = self.made(after);
+        let after = self.work().made(after);
         self.replace(place, after);
         true
     }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Stmt, StmtClassDef};
 
+use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::own::{Class, Kind, Own};
 use super::reader::{Frame, Reader};
+use crate::arguments::Arguments;
 
 /// Classes above a class that are looked at.
 const MOST_BASES: usize = 32;
@@ -54,44 +55,39 @@ impl<'a> Reader<'a, '_> {
         self.bind(&def.name, class);
     }
 
+    /// A class and those of the script above it, nearest first.
+    pub fn lineage(&self, class: usize) -> Vec<Rc<Class>> {
+        let mut waiting = std::collections::VecDeque::from([class]);
+        let mut lineage = Vec::new();
+        while let Some(number) = waiting.pop_front()
+            && lineage.len() < MOST_BASES
+        {
+            if let Some(Own::Class(class)) = self.own.get(number) {
+                waiting.extend(class.bases.iter().filter_map(|base| match base {
+                    Value::Own(number) => Some(*number),
+                    _ => None,
+                }));
+                lineage.push(class.clone());
+            }
+        }
+        lineage
+    }
+
     /// A member by its name, from the class upwards.
     pub fn member(&self, class: usize, name: &str) -> Option<Value> {
-        let mut waiting = vec![class];
-        for _ in 0..MOST_BASES {
-            let number = match waiting.is_empty() {
-                true => return None,
-                false => waiting.remove(0),
-            };
-            let Some(Own::Class(class)) = self.own.get(number) else {
-                continue;
-            };
-            if let Some(member) = self.scopes.own(class.members, name) {
-                return Some(member.clone());
-            }
-            waiting.extend(class.bases.iter().filter_map(|base| match base {
-                Value::Own(number) => Some(*number),
-                _ => None,
-            }));
-        }
-        None
+        let lineage = self.lineage(class);
+        let mut members = lineage.iter().map(|class| self.scopes.own(class.members, name));
+        members.find_map(|member| member.cloned())
     }
 
     /// The class of an API that a class comes from.
     pub fn foreign_base(&self, class: usize) -> Option<Rc<str>> {
-        let mut waiting = vec![class];
-        for _ in 0..MOST_BASES {
-            let Some(Own::Class(class)) = self.own.get(waiting.pop()?) else {
-                continue;
-            };
-            for base in &class.bases {
-                match base {
-                    Value::Api(name) => return Some(name.clone()),
-                    Value::Own(number) => waiting.push(*number),
-                    _ => {}
-                }
-            }
-        }
-        None
+        let lineage = self.lineage(class);
+        let mut bases = lineage.iter().flat_map(|class| &class.bases);
+        bases.find_map(|base| match base {
+            Value::Api(name) => Some(name.clone()),
+            _ => None,
+        })
     }
 
     /// Makes an object.
@@ -100,15 +96,15 @@ impl<'a> Reader<'a, '_> {
         let object = self.define(Own::Object { class: number, fields });
         if let Some(names) = &class.fields {
             for (name, value) in names.iter().zip(&arguments.positional) {
-                self.scopes.set(fields, name, value.clone());
+                self.scopes.set(fields, name.as_str(), value.clone());
             }
             for (name, value) in &arguments.named {
-                self.scopes.set(fields, name, value.clone());
+                self.scopes.set(fields, name.as_str(), value.clone());
             }
             for name in names {
                 let is_factory = matches!(self.member(number, name), Some(Value::Instance(class, _)) if &*class == "dataclasses.field");
-                if self.scopes.own(fields, name).is_none() && (arguments.has_more || is_factory) {
-                    self.scopes.set(fields, name, Value::Unknown);
+                if self.scopes.own(fields, name.as_str()).is_none() && (arguments.has_more || is_factory) {
+                    self.scopes.set(fields, name.as_str(), Value::Unknown);
                 }
             }
         }

@@ -6,9 +6,10 @@ use ruff_python_ast::{Expr, Stmt};
 
 use super::super::finding::{Act, Opaque};
 use super::super::language::Language;
+use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// Notes the code that a call runs.
@@ -46,7 +47,7 @@ impl Reader<'_, '_> {
             match text.exact() {
                 Some(known) => {
                     self.refer_names(known);
-                    self.find(Act::Code(Language::Python, text.clone()), name, at);
+                    self.note(Act::Code(Language::Python, text.clone()), name, at);
                 }
                 None => self.opaque(Opaque::BuiltCode, name, at),
             }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::super::finding::Act;
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// `parser.add_argument(…)`: remembers what the option is like.
@@ -29,11 +30,7 @@ impl Reader<'_, '_> {
         let is_file = matches!(arguments.get(usize::MAX, "type"), Some(Value::Instance(class, _)) if &**class == "argparse.FileType");
         let is_flag = arguments.get(usize::MAX, "action").is_some();
         let mut value = match arguments.get(usize::MAX, "choices") {
-            Some(Value::List(choices)) if !is_flag => choices
-                .iter()
-                .cloned()
-                .reduce(|one, other| one.or(&other))
-                .unwrap_or(Value::Unknown),
+            Some(Value::List(choices)) if !is_flag => Value::either(choices.to_vec()),
             _ if is_path => Value::Instance(fold::PATH.into(), Some(Text::unknown())),
             _ if is_file => Value::Instance("io.File".into(), None),
             _ => Value::Unknown,
@@ -49,8 +46,7 @@ impl Reader<'_, '_> {
             value = default.or(&value);
         }
         let before = self.options.get(&name).cloned();
-        self.options
-            .insert(name, before.map_or(value.clone(), |before| before.or(&value)));
+        self.options.insert(name, value.beside(before));
     }
 
     /// `type=argparse.FileType("w")`: opens what the caller names, and its default.
@@ -72,16 +68,15 @@ impl Reader<'_, '_> {
         let is_read = mode.exact().is_some_and(|mode| !mode.contains(['w', 'a', 'x', '+']));
         for path in defaults.chain([Text::unknown()]) {
             let act = if is_read { Act::Read(path) } else { Act::Write(path) };
-            self.find(act, &class, at);
+            self.note(act, &class, at);
         }
     }
 
     /// `parser.set_defaults(func=…)`.
     pub fn declare_defaults(&mut self, arguments: &Arguments) {
-        for (name, value) in &arguments.named {
-            let before = self.options.get(name).cloned();
-            self.options
-                .insert(name.clone(), before.map_or(value.clone(), |before| before.or(value)));
+        for (name, value) in arguments.named.iter().cloned() {
+            let before = self.options.get(&name).cloned();
+            self.options.insert(name, value.beside(before));
         }
     }
 }

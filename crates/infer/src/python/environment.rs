@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use ruff_python_ast::Expr;
 
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::fold;
@@ -20,14 +21,7 @@ impl<'a> Reader<'a, '_> {
 
     /// A variable's value: unknown, but for the home directory's.
     pub fn environment(&mut self, name: &Value, default: Option<&Value>, at: &Range<usize>) -> Value {
-        let mut value = Value::Unknown;
-        for name in name.alternatives() {
-            let name = name.text();
-            if name.exact() == Some("HOME") {
-                value = "~".into();
-            }
-            self.variable(name, at);
-        }
+        let value = name.each(|name| self.variable(&name.text(), ENVIRONMENT, at));
         match default {
             Some(default) if value == Value::Unknown => default.or(&value),
             None if value == Value::Unknown => Value::Unknown,
@@ -37,8 +31,7 @@ impl<'a> Reader<'a, '_> {
 
     /// The home directory.
     pub fn home(&mut self, at: &Range<usize>) -> Text {
-        self.variable("HOME", at);
-        "~".into()
+        self.variable(&"HOME".into(), ENVIRONMENT, at).text()
     }
 
     /// What a module's constant is, where every Linux has the same.

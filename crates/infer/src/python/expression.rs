@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{Comprehension, Expr, ExprFString, InterpolatedStringElement, Number};
 use ruff_text_size::Ranged;
 
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::environment::ENVIRONMENT;
@@ -25,7 +26,7 @@ impl<'a> Reader<'a, '_> {
         ) {
             self.refer(&value);
             if matches!(&value, Value::Api(name) if &**name == ENVIRONMENT) {
-                self.variable(Text::unknown(), &expression.range().to_std_range());
+                self.variable(&Text::unknown(), ENVIRONMENT, &expression.range().to_std_range());
             }
         }
         value
@@ -33,14 +34,13 @@ impl<'a> Reader<'a, '_> {
 
     /// The same where it is about to be called.
     pub fn callee(&mut self, expression: &'a Expr) -> Value {
-        if !self.enter() {
-            self.leave();
-            return Value::Unknown;
-        }
-        let value = self.evaluate(expression);
-        self.leave();
-        match value {
-            Value::Text(_) | Value::List(_) | Value::Record(_) | Value::Instance(_, Some(_)) => self.made(value),
+        match self
+            .deeper(|reader| reader.evaluate(expression))
+            .unwrap_or(Value::Unknown)
+        {
+            value @ (Value::Text(_) | Value::List(_) | Value::Record(_) | Value::Instance(_, Some(_))) => {
+                self.work().made(value)
+            }
             value => value,
         }
     }
@@ -257,51 +257,40 @@ impl<'a> Reader<'a, '_> {
     fn comprehension(&mut self, generators: &'a [Comprehension], element: &'a Expr, key: Option<&'a Expr>) -> Value {
         let outer = self.scope();
         let inner = self.scopes.open(Some(outer));
-        let mut first = None;
-        if let Some(generator) = generators.first() {
-            first = Some(self.value(&generator.iter));
-        }
+        let first = match generators.first() {
+            Some(generator) => {
+                let over = self.value(&generator.iter);
+                self.elements(&over)
+            }
+            None => Err(Value::Unknown),
+        };
         self.frame().scope = inner;
-        let known = first.as_ref().map(|over| self.elements(over));
-        let result = match (generators, known) {
-            ([generator], Some(Ok(elements))) if self.repeats.saturating_mul(elements.len()) <= Self::MOST_REPEATS => {
-                let mut values = Vec::new();
+        let result = match (generators, first) {
+            ([generator], Ok(elements)) if self.may_repeat(elements.len()) => {
+                let (mut names, mut values) = (Vec::new(), Vec::new());
                 for value in elements {
                     self.assign(&generator.target, value);
                     self.values(&generator.ifs);
-                    let name = key.map(|key| self.value(key).text());
-                    values.push((name, self.value(element)));
+                    names.extend(key.map(|key| self.value(key).text()));
+                    values.push(self.value(element));
                 }
-                match key.is_some()
-                    && values
-                        .iter()
-                        .any(|(name, _)| name.as_ref().is_none_or(|name| name.exact().is_none()))
-                {
-                    true => {
-                        let any = values
-                            .into_iter()
-                            .map(|(_, value)| value)
-                            .reduce(|one, other| one.or(&other));
-                        self.mapping(any.unwrap_or(Value::Unknown))
-                    }
-                    false => fold::collected(values),
+                let names = names.iter().map(|name| name.exact().map(str::to_string));
+                match (key, names.collect::<Option<Vec<String>>>()) {
+                    (None, _) => Value::List(values.into()),
+                    (_, Some(names)) => Value::Record(Rc::new(names.into_iter().zip(values).collect())),
+                    (_, None) => self.mapping(Value::either(values)),
                 }
             }
-            (generators, known) => {
+            (generators, first) => {
                 for (index, generator) in generators.iter().enumerate() {
-                    let over = match index {
-                        0 => None,
-                        _ => Some(self.value(&generator.iter)),
+                    let elements = match index {
+                        0 => first.clone(),
+                        _ => {
+                            let over = self.value(&generator.iter);
+                            self.elements(&over)
+                        }
                     };
-                    let elements = match (over, &known) {
-                        (Some(over), _) => self.elements(&over),
-                        (None, Some(known)) => known.clone(),
-                        (None, None) => Err(Value::Unknown),
-                    };
-                    let value = match elements {
-                        Ok(all) => Value::any(&all).unwrap_or(Value::Unknown),
-                        Err(element) => element,
-                    };
+                    let value = elements.map_or_else(|element| element, Value::either);
                     self.assign(&generator.target, value);
                     self.values(&generator.ifs);
                 }

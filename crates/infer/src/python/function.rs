@@ -6,13 +6,14 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Parameter, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
+use super::super::reading::Reading;
+use super::super::scopes::{Flow, MODULE};
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::fold;
 use super::own::{Body, Function, Kind, Own};
 use super::reader::{Frame, Reader};
-use super::statement::Flow;
+use crate::arguments::Arguments;
 
 /// Calls in calls that are followed.
 const DEEPEST_CALL: usize = 24;
@@ -109,7 +110,7 @@ impl<'a> Reader<'a, '_> {
     fn closure(&mut self) -> usize {
         let (scope, is_class) = (self.frame().scope, self.frame().is_class);
         match is_class {
-            true => self.scopes.parent(scope).unwrap_or(super::scope::MODULE),
+            true => self.scopes.parent(scope).unwrap_or(MODULE),
             false => scope,
         }
     }
@@ -144,7 +145,7 @@ impl<'a> Reader<'a, '_> {
             // What it yields further down is what it yields here: nothing else comes to it.
             return self.iterable(Value::Nothing);
         }
-        if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.step(2) {
+        if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.work().step(2) {
             return Value::Unknown;
         }
         self.visited.insert(number);
@@ -192,10 +193,7 @@ impl<'a> Reader<'a, '_> {
             let value = match by_position.or(by_name) {
                 Some(Value::Unknown) => self.annotated(&each.parameter),
                 Some(value) => value,
-                None if given.has_more => {
-                    let unknown = self.annotated(&each.parameter);
-                    default.map_or(unknown.clone(), |default| default.or(&unknown))
-                }
+                None if given.has_more => self.annotated(&each.parameter).beside(default),
                 None => default.unwrap_or_else(|| self.annotated(&each.parameter)),
             };
             self.scopes.set(scope, name, value);

@@ -6,6 +6,7 @@ use ruff_python_ast::{StmtImport, StmtImportFrom};
 use ruff_text_size::Ranged;
 
 use super::super::finding::{Act, Opaque};
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::fold;
@@ -113,7 +114,7 @@ impl<'a> Reader<'a, '_> {
 
     /// A module whose file lies beside the script: that is read, what it does isn't known.
     fn own_module(&mut self, directory: Text, name: String, at: &Range<usize>) {
-        self.find(Act::Read(directory), "import", at);
+        self.note(Act::Read(directory), "import", at);
         self.opaque(Opaque::Unfollowed(name), "import", at);
     }
 

@@ -6,8 +6,6 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl Reader<'_, '_> {
-    /// Times that bodies of loops over known lists are run, over all loops that are open.
-    pub const MOST_REPEATS: usize = 128;
     /// Elements of one list that are taken each.
     const MOST_ELEMENTS: usize = 64;
 
@@ -16,10 +14,7 @@ impl Reader<'_, '_> {
         match value {
             Value::List(values) if values.is_empty() => Err(Value::Unknown),
             Value::List(values) if values.len() <= Self::MOST_ELEMENTS => Ok(values.to_vec()),
-            Value::List(values) => Err(values.iter().skip(1).fold(values[0].clone(), |one, other| match one {
-                Value::Unknown => Value::Unknown,
-                one => one.or(other),
-            })),
+            Value::List(values) => Err(Value::either(values.to_vec())),
             Value::Record(fields) if fields.is_empty() => Err(Value::Unknown),
             Value::Record(fields) if fields.len() <= Self::MOST_ELEMENTS => {
                 Ok(fields.iter().map(|(name, _)| name.as_str().into()).collect())
@@ -40,17 +35,8 @@ impl Reader<'_, '_> {
                 Err(Value::Instance("os.DirEntry".into(), Some(path)))
             }
             Value::OneOf(all) => {
-                let mut any: Option<Value> = None;
-                for value in all.iter().filter(|value| **value != Value::Nothing) {
-                    let elements = match self.elements(value) {
-                        Ok(elements) => elements,
-                        Err(element) => vec![element],
-                    };
-                    for element in elements {
-                        any = Some(any.map_or(element.clone(), |any| any.or(&element)));
-                    }
-                }
-                Err(any.unwrap_or(Value::Unknown))
+                let some = all.iter().filter(|value| **value != Value::Nothing);
+                Err(Value::either(some.map(|value| self.any_element(value))))
             }
             _ => Err(Value::Unknown),
         }

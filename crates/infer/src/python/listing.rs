@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::api::fixed;
-use super::call::Arguments;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// Calls that list directories: what they give lies below them.
@@ -32,14 +32,14 @@ impl Reader<'_, '_> {
             "os.walk" | "os.fwalk" => {
                 let top = arguments.get(0, "top").cloned().unwrap_or_else(|| ".".into());
                 let below = |top: &Value| Value::Text(top.text().joined(&unknown));
-                let directory = fold::each_pair(&top, &Value::Nothing, |top, _| below(top));
+                let directory = top.each(|top| below(&top));
                 let names = [self.define(named()), self.define(named())];
                 Value::List(Rc::new([&[directory][..], &names].concat()))
             }
             "glob.glob" | "glob.iglob" => {
                 let pattern = arguments.get(0, "pathname")?;
                 let has_root = arguments.get(usize::MAX, "root_dir").is_some();
-                fold::each_pair(pattern, &Value::Nothing, |pattern, _| {
+                pattern.each(|pattern| {
                     let pattern = pattern.text();
                     let start = match (fixed(&pattern), has_root) {
                         ("", false) if !pattern.prefix().is_empty() => "./",
@@ -88,10 +88,7 @@ impl Reader<'_, '_> {
                 let elements = all.iter().map(|list| self.any_element(list)).collect();
                 Value::List(Rc::new(elements))
             }
-            "itertools.chain" => {
-                let elements: Vec<Value> = all.iter().map(|list| self.any_element(list)).collect();
-                elements.into_iter().reduce(|one, other| one.or(&other))?
-            }
+            "itertools.chain" => Value::either(all.iter().map(|list| self.any_element(list))),
             "itertools.chain.from_iterable" => {
                 let inner = self.any_element(&first);
                 self.any_element(&inner)
@@ -108,10 +105,7 @@ impl Reader<'_, '_> {
     /// What any value of a dictionary is, where it is one: `None` inside where it is empty.
     fn any_value(&self, value: &Value) -> Option<Option<Value>> {
         match value {
-            Value::Record(fields) => {
-                let values = fields.iter().map(|(_, value)| value.clone());
-                Some(values.reduce(|one, other| one.or(&other)))
-            }
+            Value::Record(fields) => Some(Value::any(fields.iter().map(|(_, value)| value.clone()))),
             Value::Own(number) => match self.own.get(*number)? {
                 Own::Mapping { element } => Some(Some(element.clone())),
                 _ => None,
@@ -121,7 +115,7 @@ impl Reader<'_, '_> {
                     .iter()
                     .map(|value| self.any_value(value))
                     .collect::<Option<Vec<_>>>()?;
-                Some(each.into_iter().flatten().reduce(|one, other| one.or(&other)))
+                Some(Value::any(each.into_iter().flatten()))
             }
             _ => None,
         }
@@ -129,10 +123,7 @@ impl Reader<'_, '_> {
 
     /// A dictionary with one value more, under any key; `None` where it is none.
     pub fn with_value(&mut self, before: &Value, value: &Value) -> Option<Value> {
-        let element = match self.any_value(before)? {
-            Some(element) => element.or(value),
-            None => value.clone(),
-        };
+        let element = value.clone().beside(self.any_value(before)?);
         Some(self.mapping(element))
     }
 
@@ -158,10 +149,7 @@ impl Reader<'_, '_> {
     /// What any element of a value is.
     pub fn any_element(&mut self, value: &Value) -> Value {
         match self.elements(value) {
-            Ok(elements) => {
-                let any = elements.into_iter().reduce(|one, other| one.or(&other));
-                any.unwrap_or(Value::Unknown)
-            }
+            Ok(elements) => Value::either(elements),
             Err(element) => element,
         }
     }

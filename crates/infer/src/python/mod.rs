@@ -27,7 +27,6 @@ mod operator;
 mod own;
 mod reader;
 mod referenced;
-mod scope;
 mod special;
 mod statement;
 

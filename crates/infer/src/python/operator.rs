@@ -4,8 +4,11 @@ use std::rc::Rc;
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprBoolOp, ExprCompare, Operator, UnaryOp};
 
+use super::super::constant;
+use super::super::reading::Reading;
 use super::super::value::Value;
-use super::fold::{self, each_pair};
+use super::environment::ENVIRONMENT;
+use super::fold;
 use super::own::Own;
 use super::reader::Reader;
 
@@ -26,7 +29,7 @@ impl<'a> Reader<'a, '_> {
                 _ => Value::Unknown,
             };
         }
-        let value = each_pair(left, right, |left, right| match (op, left, right) {
+        let value = left.each_with(right, |left, right| match (op, left, right) {
             (Operator::Add, Value::List(one), Value::List(other)) => {
                 Value::List(Rc::new(one.iter().chain(other.iter()).cloned().collect()))
             }
@@ -47,13 +50,13 @@ impl<'a> Reader<'a, '_> {
             {
                 Value::Instance(class.clone(), Some(left.text().joined(&right.text())))
             }
-            (Operator::Mult, Value::Text(text), Value::Number(times)) => fold::repeated(text, *times),
+            (Operator::Mult, Value::Text(text), Value::Number(times)) => constant::repeated(text, *times),
             (Operator::BitOr, Value::Record(one), Value::Record(other)) => {
                 Value::Record(Rc::new(one.iter().chain(other.iter()).cloned().collect()))
             }
             _ => Value::Unknown,
         });
-        self.made(value)
+        self.work().made(value)
     }
 
     /// `a or b`, `a and b`.
@@ -71,9 +74,7 @@ impl<'a> Reader<'a, '_> {
             if !is_last {
                 kept.retain(|value| self.truth_of(value) != Some(!ends));
             }
-            for value in kept {
-                result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-            }
+            result = Value::any(result.into_iter().chain(kept));
             if !is_last
                 && value
                     .alternatives()
@@ -92,15 +93,7 @@ impl<'a> Reader<'a, '_> {
             Expr::Name(name) if name.id.as_str() == "TYPE_CHECKING" => Some(false),
             Expr::Attribute(attribute) if attribute.attr.as_str() == "TYPE_CHECKING" => Some(false),
             Expr::UnaryOp(not) => match not.op {
-                UnaryOp::Not => {
-                    if !self.enter() {
-                        self.leave();
-                        return None;
-                    }
-                    let truth = self.truth(&not.operand).map(|truth| !truth);
-                    self.leave();
-                    truth
-                }
+                UnaryOp::Not => self.deeper(|reader| reader.truth(&not.operand))?.map(|truth| !truth),
                 _ => {
                     self.value(&not.operand);
                     None
@@ -140,7 +133,7 @@ impl<'a> Reader<'a, '_> {
             && self.is_environment(right)
         {
             let name = self.value(&compare.left).text();
-            self.variable(name, &ruff_text_size::Ranged::range(right).to_std_range());
+            self.variable(&name, ENVIRONMENT, &ruff_text_size::Ranged::range(right).to_std_range());
             return None;
         }
         let left = self.value(&compare.left);

@@ -1,24 +1,24 @@
 //! The state of a reading, its budget, and what it finds.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use ruff_python_ast::Stmt;
 
-use super::super::finding::{Act, Finding, Opaque};
+use super::super::finding::Finding;
 use super::super::language::Language;
+use super::super::reading::{Reading, Work};
+use super::super::scopes::{MODULE, Scopes};
 use super::super::setting::Setting;
 use super::super::table::Table;
 use super::super::text::Text;
 use super::super::value::Value;
 use super::own::Own;
-use super::scope::{MODULE, Scopes};
 
 /// A reading of one script.
 pub struct Reader<'a, 's> {
     pub setting: &'s Setting,
     pub table: &'static Table,
-    pub scopes: Scopes,
+    pub scopes: Scopes<String>,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
     /// Functions and classes that something refers to without calling them.
@@ -38,14 +38,7 @@ pub struct Reader<'a, 's> {
     pub options: HashMap<String, Value>,
     /// Whether what was just called never returns.
     pub has_left: bool,
-    /// Open loops, and how often their bodies are repeated altogether.
-    pub loops: usize,
-    pub repeats: usize,
-    found: Vec<Finding>,
-    places: HashMap<usize, Vec<usize>>,
-    steps: usize,
-    depth: usize,
-    is_exhausted: bool,
+    work: Work,
 }
 
 /// A body that is being run: the module's, a class's, a function's.
@@ -83,9 +76,6 @@ impl Frame {
 const MOST_STEPS: usize = 300_000;
 /// How deep the reader recurses: bounds its stack.
 const DEEPEST: usize = 3000;
-const MOST_FINDINGS: usize = 4000;
-/// What one list, with all that is in it, may hold; beyond that nothing is known of it.
-const LARGEST: usize = 4000;
 
 impl<'a, 's> Reader<'a, 's> {
     pub fn new(setting: &'s Setting) -> Self {
@@ -104,13 +94,7 @@ impl<'a, 's> Reader<'a, 's> {
             star: None,
             options: HashMap::new(),
             has_left: false,
-            loops: 0,
-            repeats: 1,
-            found: Vec::new(),
-            places: HashMap::new(),
-            steps: 0,
-            depth: 0,
-            is_exhausted: false,
+            work: Work::of(Language::Python, MOST_STEPS, DEEPEST),
         }
     }
 
@@ -120,7 +104,7 @@ impl<'a, 's> Reader<'a, 's> {
         self.block(body);
         self.has_left = false;
         self.visit_referenced();
-        self.found
+        self.work.finish()
     }
 
     /// The innermost frame. There always is one.
@@ -130,76 +114,6 @@ impl<'a, 's> Reader<'a, 's> {
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
-    }
-
-    pub fn scope(&mut self) -> usize {
-        self.frame().scope
-    }
-
-    pub fn find(&mut self, act: Act, by: &str, at: &Range<usize>) {
-        self.add(Finding::new(act, by, at.clone()));
-    }
-
-    /// Keeps a finding, once.
-    pub fn add(&mut self, finding: Finding) {
-        let there = self.places.entry(finding.at.start).or_default();
-        if there.iter().any(|index| self.found.get(*index) == Some(&finding)) {
-            return;
-        }
-        if self.found.len() >= MOST_FINDINGS {
-            self.exhaust();
-            return;
-        }
-        there.push(self.found.len());
-        self.found.push(finding);
-    }
-
-    pub fn opaque(&mut self, opaque: Opaque, by: &str, at: &Range<usize>) {
-        self.find(Act::Opaque(opaque), by, at);
-    }
-
-    pub fn variable(&mut self, name: impl Into<Text>, at: &Range<usize>) {
-        self.find(Act::Variable(name.into()), "os.environ", at);
-    }
-
-    /// Takes steps; `false` when there are none left.
-    pub fn step(&mut self, steps: usize) -> bool {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps > MOST_STEPS {
-            self.exhaust();
-        }
-        !self.is_exhausted
-    }
-
-    /// Goes a level down; `false` where that is too deep, or work has to end. Pairs with `leave`.
-    pub fn enter(&mut self) -> bool {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            self.exhaust();
-        }
-        self.step(1)
-    }
-
-    pub fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-    }
-
-    fn exhaust(&mut self) {
-        if !std::mem::replace(&mut self.is_exhausted, true) {
-            let act = Act::Opaque(Opaque::TooMuch("it does more than is read"));
-            self.found.push(Finding::new(act, "python", 0..0));
-        }
-    }
-
-    /// A value that was made: what is large costs steps, and what is too large isn't kept.
-    pub fn made(&mut self, value: Value) -> Value {
-        let mut left = LARGEST;
-        let fits = measure(&value, &mut left);
-        self.step((LARGEST - left) / 8);
-        match fits {
-            true => value,
-            false => Value::Unknown,
-        }
     }
 
     pub fn define(&mut self, own: Own<'a>) -> Value {
@@ -216,19 +130,19 @@ impl<'a, 's> Reader<'a, 's> {
     }
 }
 
-/// Counts a value down; `false` where it is larger than what is left.
-fn measure(value: &Value, left: &mut usize) -> bool {
-    let size = match value {
-        Value::Text(text) | Value::Instance(_, Some(text)) => 1 + text.prefix().len() / 256,
-        _ => 1,
-    };
-    if *left < size {
-        return false;
+impl Reading for Reader<'_, '_> {
+    type Name = String;
+    const MOST_REPEATS: usize = 128;
+
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
     }
-    *left -= size;
-    match value {
-        Value::List(values) | Value::OneOf(values) => values.iter().all(|value| measure(value, left)),
-        Value::Record(fields) => fields.iter().all(|(_, value)| measure(value, left)),
-        _ => true,
+
+    fn scopes(&mut self) -> &mut Scopes<String> {
+        &mut self.scopes
+    }
+
+    fn scope(&mut self) -> usize {
+        self.frame().scope
     }
 }

@@ -1,9 +1,10 @@
 //! What is only referred to: callbacks, handlers, methods that a framework calls. It is run once, with what isn't known.
 
+use super::super::reading::Reading;
 use super::super::value::Value;
-use super::call::Arguments;
 use super::own::{Function, Kind, Own};
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl<'a> Reader<'a, '_> {
     /// Notes that something refers to a value of the script's own.
@@ -22,7 +23,7 @@ impl<'a> Reader<'a, '_> {
         let mut next = 0;
         while let Some(number) = self.referenced.get(next).copied() {
             next += 1;
-            if !self.step(1) {
+            if !self.work().step(1) {
                 return;
             }
             match self.get(number) {
@@ -33,17 +34,11 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
                 Some(Own::Partial { callee, .. }) => {
-                    let arguments = Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    };
+                    let arguments = Arguments::unknown();
                     self.call_value(&callee, &arguments, 0..0);
                 }
                 Some(Own::Class(class)) if class.is_framework => {
-                    let arguments = Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    };
+                    let arguments = Arguments::unknown();
                     let object = self.construct(number, &class, &arguments, 0..0);
                     self.refer(&object);
                 }
@@ -56,12 +51,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Methods that are called without a word of the script: special ones, and all where a framework is beneath.
     fn visit_methods(&mut self, object: usize, class: usize) {
-        let mut waiting = vec![class];
-        for _ in 0..32 {
-            let Some(number) = waiting.pop() else { return };
-            let Some(Own::Class(class)) = self.get(number) else {
-                continue;
-            };
+        for class in self.lineage(class) {
             for (name, member) in self.scopes.names(class.members) {
                 let is_special =
                     name.starts_with("__") && !matches!(&*name, "__init__" | "__call__" | "__enter__" | "__exit__");
@@ -75,19 +65,12 @@ impl<'a> Reader<'a, '_> {
                     self.visit(number, &function, receiver);
                 }
             }
-            waiting.extend(class.bases.iter().filter_map(|base| match base {
-                Value::Own(number) => Some(*number),
-                _ => None,
-            }));
         }
     }
 
     fn visit(&mut self, number: usize, function: &Function<'a>, receiver: Option<Value>) {
         if !self.visited.contains(&number) {
-            let arguments = Arguments {
-                has_more: true,
-                ..Arguments::default()
-            };
+            let arguments = Arguments::unknown();
             self.follow(number, function, receiver, &arguments);
         }
     }

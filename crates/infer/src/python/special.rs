@@ -4,12 +4,15 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::super::finding::{Act, Opaque};
+use super::super::reading::Reading;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::{Arguments, COMPUTED};
+use super::call::COMPUTED;
+use super::environment::ENVIRONMENT;
 use super::fold;
 use super::own::Own;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
     /// What a call gives that the table can't describe.
@@ -66,7 +69,7 @@ impl Reader<'_, '_> {
             "os.environ.__getitem__" => self.environment(&first, None, at),
             "os.environ.update" | "os.environ.__setitem__" | "os.putenv" => Value::Nothing,
             name if name.starts_with("os.environ.") => {
-                self.variable(Text::unknown(), at);
+                self.variable(&Text::unknown(), ENVIRONMENT, at);
                 Value::Unknown
             }
             "sys.exit" | "builtins.exit" | "builtins.quit" | "os._exit" | "os.abort" => {
@@ -79,7 +82,7 @@ impl Reader<'_, '_> {
             }
             "runpy.run_path" | "runpy.run_module" => {
                 if name == "runpy.run_path" {
-                    self.find(Act::Read(first.text()), name, at);
+                    self.note(Act::Read(first.text()), name, at);
                 }
                 self.opaque(Opaque::OtherFile(first.text().shown()), name, at);
                 Value::Unknown
@@ -102,18 +105,13 @@ impl Reader<'_, '_> {
     }
 
     fn import_computed(&mut self, name: &Value, at: &Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for name in name.alternatives() {
-            let module = match name.text().exact() {
-                Some(name) => self.module(name, at),
-                None => {
-                    self.opaque(Opaque::ComputedImport, "importlib.import_module", at);
-                    Value::Unknown
-                }
-            };
-            result = Some(result.map_or(module.clone(), |before| before.or(&module)));
-        }
-        result.unwrap_or(Value::Unknown)
+        name.each(|name| match name.text().exact() {
+            Some(name) => self.module(name, at),
+            None => {
+                self.opaque(Opaque::ComputedImport, "importlib.import_module", at);
+                Value::Unknown
+            }
+        })
     }
 
     fn get_attribute(&mut self, arguments: &Arguments, at: &Range<usize>) -> Value {
@@ -129,23 +127,13 @@ impl Reader<'_, '_> {
 
     /// `getattr(object, name)`, for each that object and name could be.
     pub fn named_attribute(&mut self, object: &Value, name: &Value, at: &Range<usize>) -> Value {
-        let mut result: Option<Value> = None;
-        for name in name.alternatives() {
+        name.each(|name| {
             let name = name.text();
-            let value = match name.exact() {
+            match name.exact() {
                 Some(name) => self.attribute_of(object, name, at.clone()),
-                None => {
-                    let each = object.alternatives().into_iter();
-                    let values: Vec<Value> = each.map(|object| self.attribute_by_prefix(&object, &name)).collect();
-                    values
-                        .into_iter()
-                        .reduce(|one, other| one.or(&other))
-                        .unwrap_or(Value::Unknown)
-                }
-            };
-            result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-        }
-        result.unwrap_or(Value::Unknown)
+                None => object.each(|object| self.attribute_by_prefix(&object, &name)),
+            }
+        })
     }
 
     /// `operator.attrgetter(names)(object)`; a name may have dots.
@@ -187,15 +175,13 @@ impl Reader<'_, '_> {
         let Some(Own::Class(of)) = self.get(class) else {
             return Value::Unknown;
         };
-        let mut result: Option<Value> = None;
-        for (member, value) in self.scopes.names(of.members) {
-            if member.starts_with(name.prefix()) && !member.starts_with("__") {
-                let value = self.bound(&value, object.clone(), class);
-                self.refer(&value);
-                result = Some(result.map_or(value.clone(), |before| before.or(&value)));
-            }
-        }
-        result.unwrap_or(Value::Unknown)
+        let mut members = self.scopes.names(of.members);
+        members.retain(|(member, _)| member.starts_with(name.prefix()) && !member.starts_with("__"));
+        Value::either(members.into_iter().map(|(_, value)| {
+            let value = self.bound(&value, object.clone(), class);
+            self.refer(&value);
+            value
+        }))
     }
 
     /// Whether something of an API whose name begins so does more than compute.
@@ -257,10 +243,7 @@ impl Reader<'_, '_> {
                     .clone();
                 let given = match arguments.get(usize::MAX, "args") {
                     Some(Value::List(values)) => Arguments::of(values.to_vec()),
-                    Some(_) => Arguments {
-                        has_more: true,
-                        ..Arguments::default()
-                    },
+                    Some(_) => Arguments::unknown(),
                     None => Arguments::default(),
                 };
                 self.aside(&target, &given, at);
@@ -317,26 +300,15 @@ impl Reader<'_, '_> {
         let known = matches!(over, Value::List(_)) && name == "builtins.map";
         Some(match known {
             true => Value::List(Rc::new(results)),
-            false => {
-                let element = results
-                    .into_iter()
-                    .reduce(|one, other| one.or(&other))
-                    .unwrap_or(Value::Unknown);
-                self.iterable(element)
-            }
+            false => self.iterable(Value::either(results)),
         })
     }
 
     /// Calls a function whose end isn't the caller's.
     fn aside(&mut self, callee: &Value, given: &Arguments, at: &Range<usize>) -> Value {
-        if !self.enter() {
-            self.leave();
-            return Value::Unknown;
-        }
-        let value = self.call_value(callee, given, at.clone());
-        self.leave();
+        let value = self.deeper(|reader| reader.call_value(callee, given, at.clone()));
         self.has_left = false;
-        value
+        value.unwrap_or(Value::Unknown)
     }
 
     /// Calls that ask for the home directory.
@@ -375,20 +347,21 @@ impl Reader<'_, '_> {
 
     fn expand(&mut self, path: &Text, at: &Range<usize>) {
         if path.prefix().is_empty() && path.exact().is_none() || path.prefix().starts_with('~') {
-            self.variable("HOME", at);
+            self.home(at);
         }
     }
 
     fn expand_variables(&mut self, text: &Text, at: &Range<usize>) {
         let Some(text) = text.exact() else {
-            return self.variable(Text::unknown(), at);
+            self.variable(&Text::unknown(), ENVIRONMENT, at);
+            return;
         };
         for part in text.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let end = part
                 .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
                 .unwrap_or(part.len());
-            self.variable(&part[..end], at);
+            self.variable(&part[..end].into(), ENVIRONMENT, at);
         }
     }
 }

@@ -3,31 +3,17 @@
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, WithItem};
 use ruff_text_size::Ranged;
 
+use super::super::reading::Reading;
+use super::super::scopes::Flow;
 use super::super::value::Value;
 use super::own::Own;
 use super::reader::Reader;
-
-/// How a block ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// At its end.
-    Next,
-    /// At `break` or `continue`.
-    Loop,
-    /// At `return`, `raise`, or a call that never returns.
-    Out,
-}
 
 impl<'a> Reader<'a, '_> {
     /// Runs statements until one leaves.
     pub fn block(&mut self, body: &'a [Stmt]) -> Flow {
         for statement in body {
-            if !self.enter() {
-                self.leave();
-                return Flow::Out;
-            }
-            let flow = self.statement(statement);
-            self.leave();
+            let flow = self.deeper(|reader| reader.statement(statement)).unwrap_or(Flow::Out);
             if flow != Flow::Next {
                 return flow;
             }
@@ -42,7 +28,7 @@ impl<'a> Reader<'a, '_> {
             Stmt::Return(back) => {
                 let value = back.value.as_deref().map_or(Value::Nothing, |value| self.value(value));
                 let frame = self.frame();
-                frame.returned = Some(frame.returned.take().map_or(value.clone(), |before| before.or(&value)));
+                frame.returned = Some(value.beside(frame.returned.take()));
                 return Flow::Out;
             }
             Stmt::Delete(delete) => delete.targets.iter().for_each(|target| {
@@ -123,13 +109,13 @@ impl<'a> Reader<'a, '_> {
         let mut ways = vec![(body, whole)];
         for handler in &attempt.handlers {
             let ExceptHandler::ExceptHandler(handler) = handler;
-            let begun = self.scopes.begin();
-            self.scopes.join(&[partly.clone(), Default::default()]);
-            if let Some(name) = &handler.name {
-                self.bind(name, Value::Unknown);
-            }
-            let flow = self.block(&handler.body);
-            ways.push((flow, self.scopes.end(begun)));
+            ways.push(self.branch(|reader| {
+                reader.scopes.join(&[partly.clone(), Default::default()]);
+                if let Some(name) = &handler.name {
+                    reader.bind(name, Value::Unknown);
+                }
+                reader.block(&handler.body)
+            }));
         }
         let flow = self.join(ways);
         match self.block(&attempt.finalbody) {

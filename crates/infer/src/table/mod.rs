@@ -116,14 +116,14 @@ pub struct Outcome {
 }
 
 static PYTHON: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("python.toml")));
-static SCRIPT: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("script.toml")));
+static JAVASCRIPT: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("javascript.toml")));
 
 impl Table {
     /// The table of a language; the shell has one of its own.
     pub fn of(language: Language) -> &'static Table {
         match language {
             Language::Python | Language::Shell => &PYTHON,
-            Language::JavaScript | Language::TypeScript => &SCRIPT,
+            Language::JavaScript | Language::TypeScript => &JAVASCRIPT,
         }
     }
 
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn every_table_is_read() {
-        for table in [&*PYTHON, &*SCRIPT] {
+        for table in [&*PYTHON, &*JAVASCRIPT] {
             assert!(!table.rows.is_empty() && !table.modules.is_empty());
         }
     }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use super::super::super::constant;
 use super::super::super::text::Text;
 use super::super::super::value::Value;
-use super::super::call::Arguments;
+use crate::arguments::Arguments;
 
 /// `object[key]`.
 pub fn element(object: &Value, key: &Value) -> Value {
@@ -18,8 +19,8 @@ pub fn element(object: &Value, key: &Value) -> Value {
             .cloned()
             .unwrap_or(Value::Unknown),
         // One of them, it isn't known which.
-        (Value::List(values), _) => any(values.iter()),
-        (Value::Record(fields), _) => any(fields.iter().map(|(_, value)| value)),
+        (Value::List(values), _) => Value::either(values.to_vec()),
+        (Value::Record(fields), _) => Value::either(fields.iter().map(|(_, value)| value.clone())),
         (Value::Text(text), Value::Number(at)) => match text.exact() {
             Some(known) => {
                 let letters: Vec<char> = known.chars().collect();
@@ -32,17 +33,6 @@ pub fn element(object: &Value, key: &Value) -> Value {
         },
         _ => Value::Unknown,
     }
-}
-
-fn any<'v>(values: impl Iterator<Item = &'v Value>) -> Value {
-    let mut result: Option<Value> = None;
-    for value in values {
-        result = Some(result.map_or(value.clone(), |before| before.or(value)));
-        if result == Some(Value::Unknown) {
-            break;
-        }
-    }
-    result.unwrap_or(Value::Unknown)
 }
 
 fn index(at: i64, length: usize) -> Option<usize> {
@@ -65,46 +55,13 @@ pub fn sliced(object: &Value, bounds: [Option<Value>; 3]) -> Value {
         };
     };
     match object {
-        Value::List(values) => Value::List(Rc::new(part(values, lower, upper, step))),
+        Value::List(values) => Value::List(Rc::new(constant::part(values, [lower, upper, step]))),
         Value::Text(text) => match text.exact() {
-            Some(known) => {
-                let letters: Vec<char> = known.chars().collect();
-                let part: String = part(&letters, lower, upper, step).into_iter().collect();
-                part.as_str().into()
-            }
+            Some(known) => constant::letters(known, [lower, upper, step]),
             None => Value::Text(Text::unknown()),
         },
         Value::Instance(class, _) if super::is_sticky(class) => object.clone(),
         _ => Value::Unknown,
-    }
-}
-
-fn part<T: Clone>(all: &[T], lower: Option<i64>, upper: Option<i64>, step: Option<i64>) -> Vec<T> {
-    let length = all.len() as i64;
-    let place = |at: i64| (if at < 0 { at.saturating_add(length) } else { at }).clamp(0, length) as usize;
-    let step = step.unwrap_or(1);
-    let every = usize::try_from(step.unsigned_abs()).unwrap_or(1).max(1);
-    match step < 0 {
-        false => {
-            let (from, to) = (place(lower.unwrap_or(0)), place(upper.unwrap_or(length)));
-            all.get(from..to)
-                .unwrap_or_default()
-                .iter()
-                .step_by(every)
-                .cloned()
-                .collect()
-        }
-        true => {
-            let from = lower.map_or(all.len(), |at| (place(at) + 1).min(all.len()));
-            let to = upper.map_or(0, |at| (place(at) + 1).min(all.len()));
-            all.get(to..from)
-                .unwrap_or_default()
-                .iter()
-                .rev()
-                .step_by(every)
-                .cloned()
-                .collect()
-        }
     }
 }
 
@@ -134,8 +91,8 @@ pub fn list_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value
         }
         (receiver, "copy") => receiver.clone(),
         (Value::List(values), "pop" | "popleft") => match first {
-            Some(Value::Number(at)) => element(receiver, &Value::Number(*at)).or(&any(values.iter())),
-            _ => any(values.iter()),
+            Some(Value::Number(at)) => element(receiver, &Value::Number(*at)).or(&Value::either(values.to_vec())),
+            _ => Value::either(values.to_vec()),
         },
         _ => Value::Unknown,
     }
@@ -174,7 +131,7 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             });
             Value::List(Rc::new(rows.collect()))
         }
-        ("builtins.next", Some(Value::List(values))) => any(values.iter()),
+        ("builtins.next", Some(Value::List(values))) => Value::either(values.to_vec()),
         ("itertools.chain", Some(_)) => {
             let mut all = Vec::new();
             for list in &arguments.positional {
@@ -185,8 +142,8 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             }
             Value::List(Rc::new(all))
         }
-        ("random.choice", Some(Value::List(values))) => any(values.iter()),
-        ("builtins.max" | "builtins.min", Some(Value::List(values))) => any(values.iter()),
+        ("random.choice", Some(Value::List(values))) => Value::either(values.to_vec()),
+        ("builtins.max" | "builtins.min", Some(Value::List(values))) => Value::either(values.to_vec()),
         ("typing.cast", Some(_)) => arguments.positional.get(1)?.clone(),
         ("types.SimpleNamespace", _) => Value::Record(Rc::new(arguments.named.clone())),
         ("ast.literal_eval", _) => Value::Unknown,

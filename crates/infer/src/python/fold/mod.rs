@@ -7,17 +7,16 @@ mod path;
 mod text;
 mod url;
 
-use std::rc::Rc;
-
 use ruff_python_ast::{Expr, Number, UnaryOp};
 
+use super::super::constant;
 use super::super::text::Text;
 use super::super::value::Value;
-use super::call::Arguments;
+use crate::arguments::Arguments;
 
 pub use list::{element, list_method, sliced};
 pub use path::{parent, path_attribute};
-pub use text::{percent, repeated, text_method};
+pub use text::{percent, text_method};
 
 pub const PATH: &str = "pathlib.Path";
 
@@ -95,12 +94,11 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         .position(|value| matches!(value, Value::OneOf(_)));
     if let Some(at) = wide {
         // One argument's alternatives after the other; `or` bounds what they become together.
-        let mut result: Option<Value> = None;
+        let mut result = None;
         for value in arguments.positional[at].alternatives() {
             let mut one = arguments.clone();
             one.positional[at] = value;
-            let value = call(name, receiver, &one)?;
-            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
+            result = Some(call(name, receiver, &one)?.beside(result));
             if result == Some(Value::Unknown) {
                 break;
             }
@@ -113,26 +111,14 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         .or_else(|| list::call(name, arguments))
 }
 
-/// Combines each that one could be with each that another could be.
-pub fn each_pair(one: &Value, other: &Value, combine: impl Fn(&Value, &Value) -> Value) -> Value {
-    let mut result: Option<Value> = None;
-    for one in one.alternatives() {
-        for other in other.alternatives() {
-            let value = combine(&one, &other);
-            result = Some(result.map_or(value.clone(), |before: Value| before.or(&value)));
-        }
-    }
-    result.unwrap_or(Value::Unknown)
-}
-
 /// Two texts behind each other; what is no text is unknown in it.
 pub fn concatenate(one: &Value, other: &Value) -> Value {
-    each_pair(one, other, |one, other| Value::Text(one.text().then(&other.text())))
+    constant::concatenate(one, other, Value::text)
 }
 
 /// `str(value)`.
 pub fn as_text(value: &Value) -> Value {
-    each_pair(value, &Value::Nothing, |value, _| Value::Text(value.text()))
+    value.each(|value| Value::Text(value.text()))
 }
 
 /// `-1`.
@@ -146,19 +132,4 @@ pub fn negative(expression: &Expr) -> Value {
         return Value::Number(-number);
     }
     Value::Unknown
-}
-
-/// What a comprehension made: a record where it has names.
-pub fn collected(values: Vec<(Option<Text>, Value)>) -> Value {
-    match values.iter().all(|(name, _)| name.is_none()) {
-        true => Value::List(Rc::new(values.into_iter().map(|(_, value)| value).collect())),
-        false => {
-            let named = values
-                .into_iter()
-                .map(|(name, value)| Some((name?.exact()?.to_string(), value)));
-            named
-                .collect::<Option<Vec<_>>>()
-                .map_or(Value::Unknown, |fields| Value::Record(Rc::new(fields)))
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Paths: `os.path` and `pathlib`.
 
+use super::super::super::constant::{extension, file_name};
 use super::super::super::text::Text;
 use super::super::super::value::Value;
-use super::super::call::Arguments;
 use super::{PATH, url};
+use crate::arguments::Arguments;
 
 fn path(text: Text) -> Value {
     Value::Instance(PATH.into(), Some(text))
@@ -25,28 +26,11 @@ pub fn parent(text: &Text) -> Text {
     }
 }
 
-fn file_name(text: &Text) -> Text {
-    match text.suffix().trim_end_matches('/').rsplit_once('/') {
-        Some((_, name)) => name.into(),
-        None => text.exact().map_or(Text::unknown(), Text::from),
-    }
-}
-
 fn stem(text: &Text) -> Text {
     match text.exact() {
         Some(name) => match name.rfind('.') {
             Some(at) if at > 0 => name[..at].into(),
             _ => name.into(),
-        },
-        None => Text::unknown(),
-    }
-}
-
-fn suffix(text: &Text) -> Text {
-    match file_name(text).exact() {
-        Some(name) => match name.rfind('.') {
-            Some(at) if at > 0 => name[at..].into(),
-            _ => "".into(),
         },
         None => Text::unknown(),
     }
@@ -60,7 +44,7 @@ pub fn path_attribute(class: &str, text: Option<&Text>, name: &str) -> Option<Va
         (PATH, "parents") => Value::Instance("pathlib.parents".into(), Some(text.clone())),
         (PATH, "name") | ("os.DirEntry", "name") => file_name(text).into(),
         (PATH, "stem") => stem(&file_name(text)).into(),
-        (PATH, "suffix") => suffix(text).into(),
+        (PATH, "suffix") => extension(text).into(),
         (PATH, "parts") => text.split("/").map_or(Value::Unknown, |parts| {
             Value::List(parts.into_iter().map(Value::Text).collect::<Vec<_>>().into())
         }),
@@ -91,7 +75,7 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         "os.path.abspath" | "os.path.realpath" | "os.path.normpath" | "os.fspath" | "os.path.normcase"
         | "os.fsdecode" => first.into(),
         "os.path.splitext" => {
-            let end = suffix(&first);
+            let end = extension(&first);
             let begin = match (first.exact(), end.exact()) {
                 (Some(path), Some(end)) => path.strip_suffix(end).unwrap_or(path).into(),
                 _ => Text::from(first.prefix()).then(&Text::unknown()),
@@ -137,7 +121,7 @@ fn of_path(method: &str, receiver: &Text, first: &Text, joined: Text) -> Option<
         "resolve" | "absolute" | "readlink" => path(receiver.clone()),
         "as_posix" | "as_uri" | "__str__" | "__fspath__" => receiver.clone().into(),
         "with_name" => path(beside(first)),
-        "with_stem" => path(beside(&first.then(&suffix(receiver)))),
+        "with_stem" => path(beside(&first.then(&extension(receiver)))),
         "with_suffix" => path(match receiver.exact() {
             Some(_) => beside(&stem(&file_name(receiver)).then(first)),
             None => beside(&Text::unknown()),

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::super::super::base64::base64;
+use super::super::super::constant;
 use super::super::super::text::Text;
 use super::super::super::value::Value;
-use super::super::call::Arguments;
-use super::{as_text, concatenate, each_pair};
+use super::{as_text, concatenate};
+use crate::arguments::Arguments;
 
 /// A method of a text.
 pub fn text_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value {
@@ -14,7 +14,12 @@ pub fn text_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value
     let first = arguments.positional.first().cloned().unwrap_or(Value::Nothing);
     match name {
         "format" => return format(&text, arguments),
-        "join" => return join(&text, &first),
+        "join" => {
+            return match &first {
+                Value::List(parts) => constant::join(parts, &text, Value::text),
+                _ => Value::Text(Text::unknown()),
+            };
+        }
         "decode" | "encode" | "rstrip" | "strip" | "lstrip" if text.exact().is_none() => return receiver.clone(),
         "splitlines" => return listed(text.exact().map(|text| text.lines().map(Value::from).collect())),
         _ => {}
@@ -60,22 +65,6 @@ pub fn text_method(receiver: &Value, name: &str, arguments: &Arguments) -> Value
 
 fn listed(values: Option<Vec<Value>>) -> Value {
     values.map_or(Value::Unknown, |values| Value::List(Rc::new(values)))
-}
-
-fn join(separator: &Text, parts: &Value) -> Value {
-    match parts {
-        Value::List(parts) => {
-            let mut whole: Value = "".into();
-            for (index, part) in parts.iter().enumerate() {
-                if index > 0 {
-                    whole = concatenate(&whole, &Value::Text(separator.clone()));
-                }
-                whole = concatenate(&whole, part);
-            }
-            whole
-        }
-        _ => Value::Text(Text::unknown()),
-    }
 }
 
 /// `"{}/{name}".format(…)`.
@@ -147,15 +136,6 @@ pub fn percent(format: &Text, values: &Value) -> Value {
     concatenate(&whole, &rest.into())
 }
 
-/// `text * times`.
-pub fn repeated(text: &Text, times: i64) -> Value {
-    let times = usize::try_from(times).unwrap_or(0);
-    match text.exact() {
-        Some(text) if text.len().saturating_mul(times) <= 4096 => text.repeat(times).as_str().into(),
-        _ => Value::Text(Text::unknown()),
-    }
-}
-
 /// Functions that give texts.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
     let first = arguments.positional.first()?;
@@ -185,15 +165,13 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
         "urllib.parse.urlencode" | "json.dumps" => Value::Text(Text::unknown()),
         "urllib.parse.urljoin" => {
             let other = arguments.positional.get(1)?;
-            each_pair(first, other, |base, other| {
+            first.each_with(other, |base, other| {
                 Value::Text(url_joined(&base.text(), &other.text()))
             })
         }
         "urllib.request.Request" | "httpx.URL" | "yarl.URL" => Value::Instance(name.into(), Some(text)),
-        "base64.b64decode" | "base64.standard_b64decode" | "base64.urlsafe_b64decode" => {
-            decoded(text.exact().and_then(base64))
-        }
-        "bytes.fromhex" | "builtins.bytes.fromhex" | "binascii.unhexlify" => decoded(text.exact().and_then(hex)),
+        "base64.b64decode" | "base64.standard_b64decode" | "base64.urlsafe_b64decode" => decoded(&text, "base64"),
+        "bytes.fromhex" | "builtins.bytes.fromhex" | "binascii.unhexlify" => decoded(&text, "hex"),
         "codecs.decode" | "codecs.encode"
             if arguments
                 .get(1, "encoding")
@@ -237,26 +215,9 @@ fn url_joined(base: &Text, other: &Text) -> Text {
     }
 }
 
-fn decoded(bytes: Option<Vec<u8>>) -> Value {
-    match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-        Some(text) => text.as_str().into(),
-        None => Value::Text(Text::unknown()),
-    }
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = text
-        .chars()
-        .filter(|letter| !letter.is_whitespace())
-        .map(|letter| letter.to_digit(16))
-        .collect::<Option<_>>()?;
-    digits
-        .chunks(2)
-        .map(|pair| match pair {
-            [high, low] => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        })
-        .collect()
+fn decoded(text: &Text, encoding: &str) -> Value {
+    let known = text.exact().and_then(|text| constant::decoded(text, encoding));
+    known.unwrap_or_else(|| Text::unknown().into())
 }
 
 fn rotated(letter: char) -> char {

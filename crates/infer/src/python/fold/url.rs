@@ -2,8 +2,8 @@
 
 use super::super::super::text::Text;
 use super::super::super::value::Value;
-use super::super::call::Arguments;
 use super::concatenate;
+use crate::arguments::Arguments;
 
 /// The class of a URL that was taken apart.
 pub const PARTS: &str = "urllib.parse.ParseResult";

@@ -7,21 +7,20 @@ use oxc_semantic::SymbolId;
 use oxc_span::GetSpan;
 
 use super::binding::set_field;
-use super::environment::Flow;
 use super::module;
 use super::reader::Reader;
+use crate::arguments::Arguments;
+use crate::constant;
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::text::Text;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
     /// What an expression gives; its acts are noted.
     pub fn eval(&mut self, expression: &'a Expression<'a>) -> Value {
-        if !self.enter(expression.span()) {
-            return Value::Unknown;
-        }
-        let value = self.eval_inside(expression);
-        self.leave();
-        value
+        self.deeper(|reader| reader.eval_inside(expression))
+            .unwrap_or(Value::Unknown)
     }
 
     fn eval_inside(&mut self, expression: &'a Expression<'a>) -> Value {
@@ -159,11 +158,11 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
                 ObjectPropertyKind::ObjectProperty(property) => {
-                    let name = self.key(&property.key, property.computed);
+                    let name = self.key(&property.key);
                     let value = match (&property.value, property.kind) {
                         (Expression::FunctionExpression(getter), PropertyKind::Get) => {
                             let function = self.function(getter, None);
-                            self.call_value(&function, None, &super::call::Arguments::none(), property.span)
+                            self.call_value(&function, None, &Arguments::none(), property.span)
                         }
                         (Expression::FunctionExpression(_), PropertyKind::Set) => continue,
                         (value, _) => self.eval(value),
@@ -179,7 +178,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A property's name, where it is known.
-    pub fn key(&mut self, key: &'a PropertyKey<'a>, _computed: bool) -> Option<String> {
+    pub fn key(&mut self, key: &'a PropertyKey<'a>) -> Option<String> {
         match key {
             PropertyKey::StaticIdentifier(name) => Some(name.name.to_string()),
             PropertyKey::PrivateIdentifier(name) => Some(format!("#{}", name.name)),
@@ -240,14 +239,12 @@ impl<'a> Reader<'a, '_> {
     fn jsx_children(&mut self, children: &'a [JSXChild<'a>]) -> Value {
         for child in children {
             let inside = match child {
-                JSXChild::Element(it) if self.enter(it.span) => {
-                    self.jsx_element(it);
-                    self.leave();
+                JSXChild::Element(it) => {
+                    self.deeper(|reader| reader.jsx_element(it));
                     continue;
                 }
-                JSXChild::Fragment(it) if self.enter(it.span) => {
-                    self.jsx_children(&it.children);
-                    self.leave();
+                JSXChild::Fragment(it) => {
+                    self.deeper(|reader| reader.jsx_children(&it.children));
                     continue;
                 }
                 JSXChild::ExpressionContainer(it) => it.expression.as_expression(),
@@ -268,21 +265,20 @@ impl<'a> Reader<'a, '_> {
             Some(true) => self.eval(&it.consequent),
             Some(false) => self.eval(&it.alternate),
             None => {
-                let one = self.maybe(&it.consequent);
-                let other = self.maybe(&it.alternate);
+                let one = self.maybe_eval(&it.consequent);
+                let other = self.maybe_eval(&it.alternate);
                 one.or(&other)
             }
         }
     }
 
     /// An expression that may not be evaluated.
-    pub fn maybe(&mut self, expression: &'a Expression<'a>) -> Value {
+    pub fn maybe_eval(&mut self, expression: &'a Expression<'a>) -> Value {
         let mut value = Value::Unknown;
-        let way = self.branch(|reader| {
+        self.maybe(|reader| {
             value = reader.eval(expression);
             Flow::Next
         });
-        self.join(vec![way], true);
         value
     }
 }
@@ -309,30 +305,15 @@ fn without_type<'b, 'a>(expression: &'b Expression<'a>) -> Option<&'b Expression
 
 /// Two texts, one behind the other: each of the first with each of the second.
 pub fn concatenated(one: &Value, other: &Value) -> Value {
-    let known = |value: &Value| super::binding::some(value).unwrap_or(Value::Nothing).alternatives();
-    let (ones, others) = (known(one), known(other));
-    let texts = |all: &[Value]| all.iter().map(printed).collect::<Vec<Text>>();
-    let (ones, mut others) = (texts(&ones), texts(&others));
-    if ones.len() * others.len() > Value::MOST_ALTERNATIVES {
-        others = vec![Text::unknown()];
-    }
-    let mut all = Vec::new();
-    for one in &ones {
-        all.extend(others.iter().map(|other| Value::Text(one.then(other))));
-    }
-    all.into_iter()
-        .reduce(|all, value| all.or(&value))
-        .unwrap_or(Value::Unknown)
+    let known = |value: &Value| value.something().unwrap_or(Value::Nothing);
+    constant::concatenate(&known(one), &known(other), printed)
 }
 
 /// A value in a text.
 pub fn printed(value: &Value) -> Text {
     match value {
         Value::Truth(truth) => truth.to_string().into(),
-        Value::List(all) => all.iter().enumerate().fold(Text::from(""), |text, (at, value)| {
-            let comma = if at > 0 { "," } else { "" };
-            text.then(&comma.into()).then(&printed(value))
-        }),
+        Value::List(all) => constant::join(all, &",".into(), printed).text(),
         value => value.text(),
     }
 }

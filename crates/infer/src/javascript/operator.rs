@@ -2,7 +2,6 @@
 
 use oxc_ast::ast::*;
 
-use super::binding::some;
 use super::expression::concatenated;
 use super::reader::Reader;
 use crate::value::Value;
@@ -31,21 +30,21 @@ impl<'a> Reader<'a, '_> {
             LogicalOperator::And => match truth {
                 Some(false) if self.is_constant(&it.left) => left,
                 Some(true) => self.eval(&it.right),
-                _ => self.maybe(&it.right),
+                _ => self.maybe_eval(&it.right),
             },
             LogicalOperator::Or => match truth {
                 Some(true) => left,
                 Some(false) => self.eval(&it.right),
                 None => {
-                    let right = self.maybe(&it.right);
-                    truthy(&left).map_or(right.clone(), |left| left.or(&right))
+                    let right = self.maybe_eval(&it.right);
+                    right.beside(truthy(&left))
                 }
             },
-            LogicalOperator::Coalesce => match some(&left) {
+            LogicalOperator::Coalesce => match left.something() {
                 None => self.eval(&it.right),
                 Some(_) if is_present(&left) => left,
                 Some(left) => {
-                    let right = self.maybe(&it.right);
+                    let right = self.maybe_eval(&it.right);
                     left.or(&right)
                 }
             },
@@ -83,7 +82,7 @@ impl<'a> Reader<'a, '_> {
                 match operator {
                     AssignmentOperator::Addition => operated(BinaryOperator::Addition, &left, &right),
                     AssignmentOperator::LogicalOr | AssignmentOperator::LogicalNullish => {
-                        some(&left).map_or(right.clone(), |left| left.or(&right))
+                        right.beside(left.something())
                     }
                     AssignmentOperator::LogicalAnd => right,
                     _ => Value::Unknown,
@@ -197,11 +196,12 @@ pub fn truth(value: &Value) -> Option<bool> {
 }
 
 fn truthy(value: &Value) -> Option<Value> {
-    let all = value
-        .alternatives()
-        .into_iter()
-        .filter(|value| truth(value) != Some(false));
-    all.reduce(|all, value| all.or(&value))
+    Value::any(
+        value
+            .alternatives()
+            .into_iter()
+            .filter(|value| truth(value) != Some(false)),
+    )
 }
 
 /// Whether a value surely isn't undefined or null.

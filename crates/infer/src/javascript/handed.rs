@@ -2,8 +2,8 @@
 
 use oxc_span::Span;
 
-use super::call::Arguments;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 use crate::value::Value;
 
 /// Whose functions are handed about by tests, or only shown.
@@ -27,7 +27,7 @@ const HARMLESS: [&str; 14] = [
 impl Reader<'_, '_> {
     /// Arguments go to something unknown: what is an API's function among them may be called by it.
     pub fn hand_away(&mut self, arguments: &Arguments, at: Span) {
-        for value in &arguments.values {
+        for value in &arguments.positional {
             self.hand_value(value, at, 0);
         }
     }
@@ -51,23 +51,15 @@ impl Reader<'_, '_> {
         }
         match value {
             Value::Api(name) if self.acts(name) => {
-                let any = Arguments {
-                    values: vec![Value::Unknown],
-                    has_more: true,
-                };
-                let before = std::mem::replace(&mut self.is_guessing, true);
+                let any = Arguments::unknown().after(&[Value::Unknown]);
+                let before = std::mem::replace(&mut self.work.is_guessing, true);
                 self.call_api(name, None, &any, at);
-                self.is_guessing = before;
+                self.work.is_guessing = before;
             }
-            Value::List(all) | Value::OneOf(all) => {
-                all.iter().for_each(|value| self.hand_value(value, at, depth + 1));
-            }
-            Value::Record(fields) => {
-                fields
-                    .iter()
-                    .for_each(|(_, value)| self.hand_value(value, at, depth + 1));
-            }
-            _ => {}
+            value => value
+                .parts()
+                .into_iter()
+                .for_each(|part| self.hand_value(part, at, depth + 1)),
         }
     }
 

@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use oxc_ast::ast::Expression;
-use oxc_span::{GetSpan, Span};
+use oxc_span::Span;
 
 use super::binding::set_field;
-use super::call::Arguments;
 use super::expression::printed;
-use super::member::entries;
+use super::member::listed;
 use super::reader::Reader;
-use crate::text::Text;
+use crate::arguments::Arguments;
+use crate::constant;
 use crate::value::Value;
 
 /// Elements that a callback is given one by one.
@@ -22,14 +21,14 @@ impl<'a> Reader<'a, '_> {
         match (receiver, name) {
             (Value::List(all), "push" | "unshift" | "add") if all.len() < 1024 => {
                 let mut all = all.to_vec();
-                all.extend(arguments.values.iter().cloned());
+                all.extend(arguments.positional.iter().cloned());
                 Some(Value::List(all.into()))
             }
             (Value::Record(fields), "set") if receiver.field("set").is_none() => {
                 let mut fields = fields.to_vec();
-                match arguments.get(0).text().exact() {
-                    Some(name) => set_field(&mut fields, name, arguments.get(1)),
-                    None => fields.push(("*".into(), arguments.get(1))),
+                match arguments.at(0).text().exact() {
+                    Some(name) => set_field(&mut fields, name, arguments.at(1)),
+                    None => fields.push(("*".into(), arguments.at(1))),
                 }
                 fields.truncate(1024);
                 Some(Value::Record(fields.into()))
@@ -38,42 +37,27 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Puts a changed object in the place of what it was.
-    pub fn change(&mut self, object: &'a Expression<'a>, changed: Value) {
-        match object.get_inner_expression() {
-            Expression::Identifier(name) => match self.symbol(name) {
-                Some(symbol) => self.assign(symbol, changed),
-                None => self.escape(&changed, object.span()),
-            },
-            Expression::StaticMemberExpression(it) => {
-                let name = it.property.name.to_string();
-                self.assign_field(&it.object, Some(name), changed);
-            }
-            Expression::PrivateFieldExpression(it) => {
-                self.assign_field(&it.object, Some(format!("#{}", it.field.name)), changed);
-            }
-            _ => self.escape(&changed, object.span()),
-        }
-    }
-
     pub fn array_method(&mut self, all: &Rc<Vec<Value>>, name: &str, arguments: &Arguments, at: Span) -> Value {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         let list = || Value::List(all.clone());
         match name {
             "map" | "flatMap" | "forEach" | "filter" | "find" | "findLast" | "some" | "every" | "findIndex" => {
                 return self.called_with_each(all, name, &first, at);
             }
-            "reduce" | "reduceRight" => return self.reduced(all, &first, arguments.values.get(1), at),
-            "join" => return joined(all, &first),
+            "reduce" | "reduceRight" => return self.reduced(all, &first, arguments.positional.get(1), at),
+            "join" => {
+                let separator = first.something().map_or(",".into(), |separator| separator.text());
+                return constant::join(all, &separator, printed);
+            }
             "concat" => {
                 let mut all = all.to_vec();
-                for value in &arguments.values {
+                for value in &arguments.positional {
                     all.extend(inner(value));
                 }
                 return Value::List(all.into());
             }
             "slice" => {
-                return match (&first, arguments.get(1)) {
+                return match (&first, arguments.at(1)) {
                     (Value::Number(from), Value::Nothing) if *from >= 0 => {
                         Value::List(Rc::new(self::from(all, *from as usize)))
                     }
@@ -150,7 +134,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Methods of records: their own functions, and those of maps.
     pub fn record_method(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         if let Some(callee) = receiver.field(name) {
             let callee = callee.clone();
             return self.call_value(&callee, Some(receiver.clone()), arguments, at);
@@ -161,11 +145,7 @@ impl<'a> Reader<'a, '_> {
                 Some(name) => self.member(receiver, name, at),
                 None => self.any_field(receiver, at),
             },
-            "values" => Value::List(Rc::new(fields.into_iter().map(|(_, value)| value).collect())),
-            "keys" => self
-                .keys(receiver)
-                .map_or(Value::Unknown, |all| Value::List(all.into())),
-            "entries" => Value::List(entries(&fields).into()),
+            "values" | "keys" | "entries" => listed(&fields, name).unwrap_or(Value::Unknown),
             "forEach" => {
                 for (name, value) in fields.into_iter().take(MOST_ELEMENTS) {
                     let given = Arguments::of(vec![value, name.as_str().into()]);
@@ -214,20 +194,5 @@ fn inner(value: &Value) -> Vec<Value> {
 
 /// Any of these.
 pub fn any(all: &[Value]) -> Value {
-    Value::any(all).unwrap_or(Value::Nothing)
-}
-
-fn joined(all: &[Value], separator: &Value) -> Value {
-    let separator = match separator {
-        Value::Nothing => ",".into(),
-        separator => separator.text(),
-    };
-    let mut text = Text::from("");
-    for (at, value) in all.iter().enumerate() {
-        if at > 0 {
-            text = text.then(&separator);
-        }
-        text = text.then(&printed(value));
-    }
-    Value::Text(text)
+    Value::any(all.iter().cloned()).unwrap_or(Value::Nothing)
 }

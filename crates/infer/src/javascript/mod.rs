@@ -4,7 +4,7 @@
 //! both ways where a condition isn't, and notes each act at the API that does it. `nesting` refuses what the parser would
 //! recurse too deep for; `parse` finds the kind of source; `reader` holds the state; `statement`, `expression`,
 //! `binding`, `function` and `class` follow the language; `call`, `member` and `module` know where it leaves the script;
-//! `fold` computes what pure functions give. What the APIs do stands in `table/script.toml`.
+//! `fold` computes what pure functions give. What the APIs do stands in `table/javascript.toml`.
 
 mod api;
 mod array;
@@ -12,7 +12,6 @@ mod binding;
 mod call;
 mod class;
 mod endpoint;
-mod environment;
 mod expression;
 mod fold;
 mod function;

@@ -4,13 +4,11 @@ use oxc_ast::ast::*;
 use oxc_span::GetSpan;
 
 use super::array::is_open;
-use super::environment::Flow;
 use super::module;
 use super::reader::Reader;
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::value::Value;
-
-/// Elements of a known list that a loop goes through.
-const MOST_ELEMENTS: usize = 64;
 
 impl<'a> Reader<'a, '_> {
     /// Statements of one block: its functions first, as they are hoisted.
@@ -28,79 +26,71 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn hoist(&mut self, statement: &'a Statement<'a>) {
-        let function = match statement {
-            Statement::VariableDeclaration(it) if it.declare => {
+        let declaration = match statement {
+            Statement::ExportDeclaration(export) => Some(&export.declaration),
+            statement => statement.as_declaration(),
+        };
+        match (declaration, statement) {
+            (Some(Declaration::VariableDeclaration(it)), _) if it.declare => {
                 let names = it.declarations.iter();
                 names.for_each(|declarator| self.ambient(declarator.id.get_binding_identifier()));
-                return;
             }
-            Statement::TSNamespaceDeclaration(it) if it.declare => return self.ambient(Some(&it.id)),
-            Statement::FunctionDeclaration(function) if function.declare => {
-                return self.ambient(function.id.as_ref());
+            (Some(Declaration::TSNamespaceDeclaration(it)), _) if it.declare => self.ambient(Some(&it.id)),
+            (Some(Declaration::FunctionDeclaration(it)), _) if it.declare => self.ambient(it.id.as_ref()),
+            (Some(Declaration::FunctionDeclaration(it)), _) => self.declare_function(it),
+            (_, Statement::ExportDefaultDeclaration(export)) => {
+                if let ExportDefaultDeclarationKind::FunctionDeclaration(it) = &export.declaration {
+                    self.declare_function(it);
+                }
             }
-            Statement::FunctionDeclaration(function) => function,
-            Statement::ExportDeclaration(export) => match &export.declaration {
-                Declaration::FunctionDeclaration(function) => function,
-                _ => return,
-            },
-            Statement::ExportDefaultDeclaration(export) => match &export.declaration {
-                ExportDefaultDeclarationKind::FunctionDeclaration(function) => function,
-                _ => return,
-            },
-            _ => return,
-        };
-        let symbol = function.id.as_ref().and_then(|id| id.symbol_id.get());
-        if let Some(symbol) = symbol
-            && function.body.is_some()
-        {
+            _ => {}
+        }
+    }
+
+    fn declare_function(&mut self, function: &'a Function<'a>) {
+        if let (Some(name), Some(_)) = (&function.id, &function.body) {
             let value = self.function(function, None);
-            self.declare(symbol, value);
+            self.declare(name, value);
         }
     }
 
     /// A name that is declared to be there already: the global of that name.
     fn ambient(&mut self, name: Option<&BindingIdentifier<'_>>) {
-        if let Some(name) = name
-            && let Some(symbol) = name.symbol_id.get()
-        {
-            self.declare(symbol, module::global(&name.name, self.setting));
+        if let Some(name) = name {
+            self.declare(name, module::global(&name.name, self.setting));
         }
     }
 
     fn statement(&mut self, statement: &'a Statement<'a>) -> Flow {
-        if !self.enter(statement.span()) {
-            return Flow::Ended;
-        }
-        let flow = self.statement_inside(statement);
-        self.leave();
-        flow
+        self.deeper(|reader| reader.statement_inside(statement))
+            .unwrap_or(Flow::Out)
     }
 
     fn statement_inside(&mut self, statement: &'a Statement<'a>) -> Flow {
         match statement {
             Statement::BlockStatement(block) => return self.statements(&block.body),
-            Statement::BreakStatement(_) | Statement::ContinueStatement(_) => return Flow::Left,
+            Statement::BreakStatement(_) | Statement::ContinueStatement(_) => return Flow::Loop,
             Statement::ExpressionStatement(it) => {
                 self.eval(&it.expression);
                 if ends(&it.expression) {
-                    return Flow::Ended;
+                    return Flow::Out;
                 }
             }
             Statement::ReturnStatement(it) => {
                 let value = it.argument.as_ref().map_or(Value::Nothing, |value| self.eval(value));
                 self.returns(value);
-                return Flow::Ended;
+                return Flow::Out;
             }
             Statement::ThrowStatement(it) => {
                 self.eval(&it.argument);
-                return Flow::Ended;
+                return Flow::Out;
             }
             Statement::IfStatement(it) => return self.if_statement(it),
             Statement::TryStatement(it) => return self.try_statement(it),
             Statement::SwitchStatement(it) => return self.switch(it),
             Statement::LabeledStatement(it) => {
                 let flow = self.statement(&it.body);
-                return if flow == Flow::Left { Flow::Next } else { flow };
+                return if flow == Flow::Loop { Flow::Next } else { flow };
             }
             Statement::WithStatement(it) => {
                 self.eval(&it.object);
@@ -134,16 +124,22 @@ impl<'a> Reader<'a, '_> {
             None => {}
         }
         let mut ways = vec![self.branch(|reader| reader.statement(&it.consequent))];
-        if let Some(other) = &it.alternate {
-            ways.push(self.branch(|reader| reader.statement(other)));
+        match &it.alternate {
+            Some(other) => {
+                ways.push(self.branch(|reader| reader.statement(other)));
+                self.join(ways)
+            }
+            None => self.join_or_none(ways),
         }
-        self.join(ways, it.alternate.is_none())
     }
 
     fn try_statement(&mut self, it: &'a TryStatement<'a>) -> Flow {
         let tried = self.branch(|reader| reader.statements(&it.block.body));
-        let was_left = tried.flow;
-        let mut flow = self.join(vec![tried], it.handler.is_some());
+        let tried_flow = tried.0;
+        let mut flow = match it.handler {
+            Some(_) => self.join_or_none(vec![tried]),
+            None => self.join(vec![tried]),
+        };
         if let Some(handler) = &it.handler {
             let caught = self.branch(|reader| {
                 if let Some(parameter) = &handler.param {
@@ -151,15 +147,15 @@ impl<'a> Reader<'a, '_> {
                 }
                 reader.statements(&handler.body.body)
             });
-            flow = match (was_left, caught.flow) {
+            flow = match (tried_flow, caught.0) {
                 (Flow::Next, _) | (_, Flow::Next) => Flow::Next,
-                (Flow::Left, _) | (_, Flow::Left) => Flow::Left,
-                _ => Flow::Ended,
+                (Flow::Loop, _) | (_, Flow::Loop) => Flow::Loop,
+                _ => Flow::Out,
             };
-            self.join(vec![caught], true);
+            self.join_or_none(vec![caught]);
         }
         match it.finalizer.as_ref().map(|block| self.statements(&block.body)) {
-            Some(Flow::Ended) => Flow::Ended,
+            Some(Flow::Out) => Flow::Out,
             _ => flow,
         }
     }
@@ -185,13 +181,14 @@ impl<'a> Reader<'a, '_> {
                 continue;
             }
             let way = self.branch(|reader| reader.statements(&case.consequent));
-            falls = way.flow == Flow::Next;
+            falls = way.0 == Flow::Next;
             ways.push(way);
         }
-        match self.join(ways, !has_default) {
-            Flow::Left => Flow::Next,
-            flow => flow,
-        }
+        let flow = match has_default {
+            true => self.join(ways),
+            false => self.join_or_none(ways),
+        };
+        if flow == Flow::Loop { Flow::Next } else { flow }
     }
 
     fn repeated(&mut self, statement: &'a Statement<'a>) -> Flow {
@@ -229,26 +226,14 @@ impl<'a> Reader<'a, '_> {
 
     /// Each element of what is looped over; `None`: an unknown number of them, or unknown ones.
     fn each(&mut self, left: &'a ForStatementLeft<'a>, elements: Option<Vec<Value>>, body: &'a Statement<'a>) {
-        match elements {
-            Some(elements) if elements.len() <= MOST_ELEMENTS => {
-                for element in elements {
-                    let way = self.branch(|reader| {
-                        reader.bind_left(left, &element);
-                        reader.statement(body)
-                    });
-                    let is_sure = way.flow == Flow::Next && !is_open(&element);
-                    self.join(vec![way], !is_sure);
-                }
-            }
-            elements => {
-                let any = elements.and_then(|all| all.into_iter().reduce(|all, value| all.or(&value)));
-                let any = any.unwrap_or(Value::Unknown);
-                self.some_times(|reader| {
-                    reader.bind_left(left, &any);
-                    reader.statement(body)
-                });
-            }
-        }
+        self.each_element(
+            elements.ok_or(Value::Unknown),
+            |element| !is_open(element),
+            |reader, element| {
+                reader.bind_left(left, element);
+                reader.statement(body)
+            },
+        );
     }
 
     fn bind_left(&mut self, left: &'a ForStatementLeft<'a>, value: &Value) {
@@ -290,14 +275,6 @@ impl<'a> Reader<'a, '_> {
             it.update.as_ref().map(|update| reader.eval(update));
             flow
         });
-    }
-
-    /// A body that runs an unknown number of times: what it makes of names is seen by its second run.
-    fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
-        for _ in 0..2 {
-            let way = self.branch(|reader| body(reader));
-            self.join(vec![way], true);
-        }
     }
 }
 

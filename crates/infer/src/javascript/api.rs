@@ -3,11 +3,13 @@
 use oxc_span::Span;
 
 use super::binding::set_field;
-use super::call::{Arguments, is_plain};
-use super::environment::Flow;
-use super::reader::{Own, Reader};
+use super::call::is_plain;
+use super::reader::Reader;
 use super::{endpoint, fold, module};
+use crate::arguments::Arguments;
 use crate::finding::{Act, Opaque};
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::table::{Call, Outcome};
 use crate::text::Text;
 use crate::value::Value;
@@ -102,11 +104,8 @@ impl<'a> Reader<'a, '_> {
             self.escape_all(arguments, at);
             return value;
         }
-        let positional: Vec<Value> = arguments.values.iter().map(|value| self.plain(value, 0)).collect();
-        let mut positional: Vec<Value> = positional
-            .iter()
-            .map(|value| super::binding::some(value).unwrap_or(Value::Nothing))
-            .collect();
+        let given = arguments.positional.iter().map(|value| self.plain(value, 0));
+        let mut positional: Vec<Value> = given.map(|value| value.something().unwrap_or(Value::Nothing)).collect();
         self.escape_all(arguments, at);
         let Some(row) = self.row(name) else {
             return match name.strip_prefix("global.").and_then(|name| name.rsplit_once('.')) {
@@ -143,9 +142,7 @@ impl<'a> Reader<'a, '_> {
         }
         match gives {
             Some((class, text)) => Value::Instance(class, text),
-            None if row == "node:fs.open" => {
-                Value::Instance("node:fs.FileHandle".into(), Some(arguments.get(0).text()))
-            }
+            None if row == "node:fs.open" => Value::Instance("node:fs.FileHandle".into(), Some(arguments.at(0).text())),
             None if LISTS.contains(&&*row) => Value::List(vec![Value::Unknown].into()),
             None => Value::Unknown,
         }
@@ -186,9 +183,9 @@ impl<'a> Reader<'a, '_> {
 
     /// `Object.assign(object, …)` where the object is of the script's own classes.
     fn assign_own(&mut self, own: usize, arguments: &Arguments) {
-        for value in arguments.values.iter().skip(1) {
+        for value in arguments.positional.iter().skip(1) {
             for (name, value) in self.fields(value) {
-                if let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(own) {
+                if let Some(fields) = self.fields_of(own) {
                     set_field(fields, &name, value);
                 }
             }
@@ -222,19 +219,19 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn by_hand(&mut self, name: &str, arguments: &Arguments, at: Span) -> Option<Value> {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         match name {
             "global.require" => return Some(self.import_computed(&first, at)),
             "node:module.createRequire" => return Some(Value::Api("global.require".into())),
             "global.eval" | "global.Function" => {
-                let code = arguments.values.last().cloned().unwrap_or(first);
+                let code = arguments.positional.last().cloned().unwrap_or(first);
                 self.code(&code, name, at);
                 if name == "global.Function" {
                     return Some(Value::Instance(MADE.into(), Some(code.text())));
                 }
             }
             "global.Proxy" => {
-                self.escape(&arguments.get(1), at);
+                self.escape(&arguments.at(1), at);
                 return Some(first);
             }
             "global.Object.values" | "global.Object.entries" => {
@@ -255,18 +252,14 @@ impl<'a> Reader<'a, '_> {
             | "sqlite3.Database" => {
                 self.database(name, arguments, at);
             }
-            "global.Reflect.get" => return Some(self.named_members(&first, &arguments.get(1), at)),
+            "global.Reflect.get" => return Some(self.named_members(&first, &arguments.at(1), at)),
             "global.Reflect.apply" => {
-                let given = Arguments::of(vec![arguments.get(1), arguments.get(2)]);
+                let given = Arguments::of(vec![arguments.at(1), arguments.at(2)]);
                 return Some(self.method(&first, "apply", &given, at));
             }
             "global.Reflect.construct" => {
-                let all = self.elements(&arguments.get(1));
-                let given = Arguments {
-                    has_more: all.is_none(),
-                    values: all.unwrap_or_default(),
-                };
-                return Some(self.new_value(&first, &given, at));
+                let all = self.elements(&arguments.at(1));
+                return Some(self.new_value(&first, &Arguments::known(all), at));
             }
             "global.Object.assign" => match &first {
                 Value::Own(own) => {
@@ -289,7 +282,7 @@ impl<'a> Reader<'a, '_> {
                 Value::Api(_) => return Some(self.call_value(&first, None, &arguments.behind(1), at)),
                 _ => return None,
             },
-            "global.Array.from" => match (&first, arguments.get(1)) {
+            "global.Array.from" => match (&first, arguments.at(1)) {
                 (Value::List(_), function @ Value::Api(_)) => {
                     return Some(self.method(&first, "map", &Arguments::of(vec![function]), at));
                 }
@@ -330,11 +323,11 @@ impl<'a> Reader<'a, '_> {
 
     /// Opens a database in a file, or one in memory.
     fn database(&mut self, by: &str, arguments: &Arguments, at: Span) {
-        let options = arguments.get(1);
+        let options = arguments.at(1);
         let is_read = ["readonly", "readOnly"]
             .iter()
             .any(|name| options.field(name).and_then(Value::truth) == Some(true));
-        for file in arguments.get(0).alternatives() {
+        for file in arguments.at(0).alternatives() {
             match (file.text(), is_read) {
                 (path, _) if file == Value::Nothing || matches!(path.exact(), Some(":memory:" | "")) => {}
                 (path, true) => self.note(Act::Read(path), by, at),
@@ -344,9 +337,9 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn worker(&mut self, by: &str, arguments: &Arguments, at: Span) {
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         if arguments
-            .get(1)
+            .at(1)
             .field("eval")
             .is_some_and(|eval| *eval == Value::Truth(true))
         {
@@ -360,22 +353,21 @@ impl<'a> Reader<'a, '_> {
 
     /// A method of something unknown: its name may tell.
     pub fn unknown_method(&mut self, name: &str, arguments: &Arguments, at: Span) -> Value {
-        let is_own = matches!(arguments.values.first(), Some(Value::Own(_)));
+        let is_own = matches!(arguments.positional.first(), Some(Value::Own(_)));
         match name {
             "split" | "matchAll" => return Value::List(vec![Value::Unknown].into()),
             "map" | "flatMap" | "forEach" | "filter" | "find" | "findLast" | "some" | "every" if is_own => {
                 let mut value = Value::Unknown;
-                let way = self.branch(|reader| {
+                self.maybe(|reader| {
                     value = reader.array_method(&vec![Value::Unknown].into(), name, arguments, at);
                     Flow::Next
                 });
-                self.join(vec![way], true);
                 return value;
             }
             _ => {}
         }
         self.escape_all(arguments, at);
-        let path = arguments.get(0).text();
+        let path = arguments.at(0).text();
         if READING.contains(&name) {
             self.guess(Act::Read(path), name, at);
         } else if WRITING.contains(&name) {

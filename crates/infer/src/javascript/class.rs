@@ -1,14 +1,12 @@
 //! The script's own classes: fields, constructors, methods found along their parents.
 
-use std::rc::Rc;
-
 use oxc_ast::ast::*;
 use oxc_span::Span;
 
 use super::binding::set_field;
-use super::call::Arguments;
-use super::environment::Environment;
 use super::reader::{Code, Frame, Own, Reader};
+use crate::arguments::Arguments;
+use crate::reading::Reading;
 use crate::value::Value;
 
 /// Parents of a class that are looked through.
@@ -16,9 +14,8 @@ const MOST_PARENTS: usize = 16;
 
 /// A method, where it was found.
 pub struct Method<'a> {
-    pub function: &'a Function<'a>,
-    pub kind: MethodDefinitionKind,
-    around: Rc<Environment>,
+    pub definition: &'a MethodDefinition<'a>,
+    around: usize,
     home: usize,
 }
 
@@ -26,15 +23,15 @@ impl<'a> Reader<'a, '_> {
     /// A class's value; its static parts are run.
     pub fn class(&mut self, class: &'a Class<'a>) -> Value {
         let parent = class.heritage.as_ref().map(|heritage| self.eval(&heritage.expression));
-        let around = self.environment.clone();
+        let around = self.scope;
         let value = self.add(Own::Class {
             class,
-            around: around.clone(),
+            around,
             parent,
             fields: Vec::new(),
         });
-        if let Some(symbol) = class.id.as_ref().and_then(|id| id.symbol_id.get()) {
-            self.declare(symbol, value.clone());
+        if let Some(name) = &class.id {
+            self.declare(name, value.clone());
         }
         let Value::Own(own) = value else {
             return value;
@@ -60,10 +57,11 @@ impl<'a> Reader<'a, '_> {
             base: None,
             fields: Vec::new(),
         });
-        if self.frames.len() < 8 && self.enter(at) {
-            self.initialise(class, &object, arguments, at, 0);
-            self.leave();
-        } else {
+        let initialised = match self.frames.len() < 8 {
+            true => self.deeper(|reader| reader.initialise(class, &object, arguments, at, 0)),
+            false => None,
+        };
+        if initialised.is_none() {
             self.escape_all(arguments, at);
         }
         if self.foreign_parent(class) {
@@ -73,31 +71,18 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Whether a class extends one that isn't the script's, which calls its methods.
-    fn foreign_parent(&self, class: usize) -> bool {
-        let mut class = class;
+    fn foreign_parent(&self, mut class: usize) -> bool {
         for _ in 0..MOST_PARENTS {
             match self.own.get(class) {
-                Some(Own::Class {
-                    parent: Some(Value::Own(parent)),
-                    ..
-                }) => class = *parent,
-                Some(Own::Class { parent, .. }) => {
-                    return !matches!(parent, None | Some(Value::Nothing)) && !self.extends_plain(class);
-                }
+                Some(Own::Class { parent, .. }) => match parent {
+                    Some(Value::Own(parent)) => class = *parent,
+                    Some(Value::Api(name)) => return &**name != "global.Error",
+                    parent => return !matches!(parent, None | Some(Value::Nothing)),
+                },
                 _ => return true,
             }
         }
         true
-    }
-
-    fn extends_plain(&self, class: usize) -> bool {
-        match self.own.get(class) {
-            Some(Own::Class {
-                parent: Some(Value::Api(name)),
-                ..
-            }) => &**name == "global.Error",
-            _ => false,
-        }
     }
 
     fn initialise(&mut self, own: usize, object: &Value, arguments: &Arguments, at: Span, depth: usize) {
@@ -107,12 +92,7 @@ impl<'a> Reader<'a, '_> {
         else {
             return;
         };
-        let constructor = class.body.body.iter().find_map(|element| match element {
-            ClassElement::MethodDefinition(method) if method.kind.is_constructor() && method.value.body.is_some() => {
-                Some(&*method.value)
-            }
-            _ => None,
-        });
+        let constructor = methods(class).find(|method| method.kind.is_constructor() && method.value.body.is_some());
         if constructor.is_none() || parent.is_none() {
             if let Some(parent) = &parent
                 && depth < MOST_PARENTS
@@ -123,7 +103,7 @@ impl<'a> Reader<'a, '_> {
         }
         if let Some(constructor) = constructor {
             let function = self.add(Own::Function {
-                code: Code::Function(constructor),
+                code: Code::Function(&constructor.value),
                 around,
                 this: Some(object.clone()),
                 home: Some(own),
@@ -199,11 +179,11 @@ impl<'a> Reader<'a, '_> {
 
     fn field(&mut self, target: usize, it: &'a PropertyDefinition<'a>) {
         let value = it.value.as_ref().map(|value| self.eval(value));
-        let name = self.key(&it.key, it.computed);
+        let name = self.key(&it.key);
         let (Some(name), Some(value)) = (name, value) else {
             return;
         };
-        if let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(target) {
+        if let Some(fields) = self.fields_of(target) {
             set_field(fields, &name, value);
         }
     }
@@ -218,19 +198,17 @@ impl<'a> Reader<'a, '_> {
             else {
                 return None;
             };
-            for element in &class.body.body {
-                if let ClassElement::MethodDefinition(method) = element
-                    && method.r#static == is_static
+            let found = methods(class).find(|method| {
+                method.r#static == is_static
                     && method.kind != MethodDefinitionKind::Set
                     && method_name(&method.key).as_deref() == Some(name)
-                {
-                    return Some(Method {
-                        function: &method.value,
-                        kind: method.kind,
-                        around: around.clone(),
-                        home: own,
-                    });
-                }
+            });
+            if let Some(definition) = found {
+                return Some(Method {
+                    definition,
+                    around: *around,
+                    home: own,
+                });
             }
             match parent {
                 Some(Value::Own(parent)) => own = *parent,
@@ -243,8 +221,8 @@ impl<'a> Reader<'a, '_> {
     /// A method as a function with its `this`.
     pub fn bound(&mut self, method: &Method<'a>, this: Value) -> Value {
         self.add(Own::Function {
-            code: Code::Function(method.function),
-            around: method.around.clone(),
+            code: Code::Function(&method.definition.value),
+            around: method.around,
             this: Some(this),
             home: Some(method.home),
         })
@@ -258,20 +236,22 @@ impl<'a> Reader<'a, '_> {
         else {
             return Vec::new();
         };
-        let methods = tree.body.body.iter().filter_map(|element| match element {
-            ClassElement::MethodDefinition(method) if !method.r#static && !method.kind.is_constructor() => {
-                Some(Method {
-                    function: &method.value,
-                    kind: method.kind,
-                    around: around.clone(),
-                    home: class,
-                })
-            }
-            _ => None,
-        });
-        let methods: Vec<Method<'a>> = methods.collect();
-        methods.iter().map(|method| self.bound(method, this.clone())).collect()
+        let own = methods(tree).filter(|method| !method.r#static && !method.kind.is_constructor());
+        let method = |definition| Method {
+            definition,
+            around,
+            home: class,
+        };
+        own.map(|definition| self.bound(&method(definition), this.clone()))
+            .collect()
     }
+}
+
+fn methods<'a>(class: &'a Class<'a>) -> impl Iterator<Item = &'a MethodDefinition<'a>> {
+    class.body.body.iter().filter_map(|element| match element {
+        ClassElement::MethodDefinition(method) => Some(&**method),
+        _ => None,
+    })
 }
 
 fn frame(span: Span, this: Value, home: usize) -> Frame {
@@ -279,8 +259,7 @@ fn frame(span: Span, this: Value, home: usize) -> Frame {
         code: span.start,
         this: Some(this),
         home: Some(home),
-        returned: None,
-        yielded: Vec::new(),
+        ..Frame::default()
     }
 }
 
@@ -295,7 +274,7 @@ fn method_name(key: &PropertyKey<'_>) -> Option<String> {
 pub fn set_parameter_field(reader: &mut Reader<'_, '_>, pattern: &BindingPattern<'_>, value: Value) {
     let this = reader.frames.last().and_then(|frame| frame.this.clone());
     if let (Some(Value::Own(object)), Some(name)) = (this, pattern.get_binding_identifier())
-        && let Some(Own::Object { fields, .. }) = reader.own.get_mut(object)
+        && let Some(fields) = reader.fields_of(object)
     {
         set_field(fields, &name.name, value);
     }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use oxc_ast::ast::*;
 use oxc_span::Span;
 
-use super::call::Arguments;
 use super::class::set_parameter_field;
-use super::environment::{Environment, Flow};
 use super::reader::{Code, Frame, Own, Reader};
+use crate::arguments::Arguments;
+use crate::reading::Reading;
+use crate::scopes::Flow;
 use crate::value::Value;
 
 /// Calls that are followed into each other.
@@ -17,7 +18,7 @@ const MOST_FRAMES: usize = 8;
 impl<'a> Reader<'a, '_> {
     /// A function's value; one of a class has that as its home.
     pub fn function(&mut self, function: &'a Function<'a>, home: Option<usize>) -> Value {
-        let around = self.environment.clone();
+        let around = self.scope;
         self.add(Own::Function {
             code: Code::Function(function),
             around,
@@ -28,7 +29,7 @@ impl<'a> Reader<'a, '_> {
 
     /// An arrow function's value: its `this` is the one around it.
     pub fn arrow(&mut self, arrow: &'a ArrowFunctionExpression<'a>) -> Value {
-        let around = self.environment.clone();
+        let around = self.scope;
         let frame = self.frames.last();
         let (this, home) = frame.map_or((None, None), |frame| (frame.this.clone(), frame.home));
         self.add(Own::Function {
@@ -42,16 +43,8 @@ impl<'a> Reader<'a, '_> {
     /// Follows a call of one of the script's own.
     pub fn call_own(&mut self, own: usize, this: Option<Value>, arguments: &Arguments, at: Span) -> Value {
         if let Some(Own::Bound { callee, this, first }) = self.own.get(own).cloned() {
-            if !self.enter(at) {
-                return Value::Unknown;
-            }
-            let given = Arguments {
-                values: first.into_iter().chain(arguments.values.iter().cloned()).collect(),
-                has_more: arguments.has_more,
-            };
-            let value = self.call_value(&callee, this, &given, at);
-            self.leave();
-            return value;
+            let value = self.deeper(|reader| reader.call_value(&callee, this, &arguments.after(&first), at));
+            return value.unwrap_or(Value::Unknown);
         }
         let Some(Own::Function {
             code,
@@ -63,8 +56,8 @@ impl<'a> Reader<'a, '_> {
             return Value::Unknown;
         };
         let inside = self.frames.iter().filter(|frame| frame.code == code.start()).count();
-        let is_telling = self.repeats() || arguments.values.iter().any(is_telling);
-        let may_repeat = inside > 0 && is_telling && self.is_fresh();
+        let is_telling = self.repeats() || arguments.positional.iter().any(is_telling);
+        let may_repeat = inside > 0 && is_telling && self.work.is_fresh();
         if inside > 1 && may_repeat {
             // What comes of this is what comes of the calls around it.
             self.escape_all(arguments, at);
@@ -73,19 +66,18 @@ impl<'a> Reader<'a, '_> {
         if self.frames.len() >= MOST_FRAMES && inside == 0 {
             self.escape(&Value::Own(own), at);
         }
-        if inside > usize::from(may_repeat) || self.frames.len() >= MOST_FRAMES || !self.enter(at) {
-            self.escape_all(arguments, at);
-            return Value::Unknown;
-        }
         let frame = Frame {
             code: code.start(),
             this: bound.or(this),
             home,
-            returned: None,
-            yielded: Vec::new(),
+            ..Frame::default()
         };
-        let frame = self.framed(frame, around, |reader| reader.run_code(code, arguments));
-        self.leave();
+        let is_followed = inside <= usize::from(may_repeat) && self.frames.len() < MOST_FRAMES;
+        let run = |reader: &mut Self| reader.framed(frame, around, |reader| reader.run_code(code, arguments));
+        let Some(frame) = is_followed.then(|| self.deeper(run)).flatten() else {
+            self.escape_all(arguments, at);
+            return Value::Unknown;
+        };
         match code {
             Code::Function(function) if function.generator => Value::List(Rc::new(frame.yielded)),
             _ => frame.returned.unwrap_or(Value::Nothing),
@@ -99,18 +91,13 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Does something within a function's names and `this`.
-    pub fn framed(&mut self, frame: Frame, around: Rc<Environment>, inside: impl FnOnce(&mut Self)) -> Frame {
-        let caller = std::mem::replace(&mut self.environment, Environment::within(Some(around)));
+    pub fn framed(&mut self, frame: Frame, around: usize, inside: impl FnOnce(&mut Self)) -> Frame {
+        let scope = self.scopes.open(Some(around));
+        let caller = std::mem::replace(&mut self.scope, scope);
         self.frames.push(frame);
         inside(self);
-        self.environment = caller;
-        self.frames.pop().unwrap_or(Frame {
-            code: 0,
-            this: None,
-            home: None,
-            returned: None,
-            yielded: Vec::new(),
-        })
+        self.scope = caller;
+        self.frames.pop().unwrap_or_default()
     }
 
     fn run_code(&mut self, code: Code<'a>, arguments: &Arguments) {
@@ -141,12 +128,12 @@ impl<'a> Reader<'a, '_> {
 
     fn parameters(&mut self, parameters: &'a FormalParameters<'a>, arguments: &Arguments) {
         for (at, parameter) in parameters.items.iter().enumerate() {
-            let mut value = arguments.get(at);
+            let mut value = arguments.at(at);
             if let Some(default) = &parameter.initializer {
                 value = match &value {
                     Value::Nothing => self.eval(default),
                     Value::Unknown => {
-                        let default = self.maybe(default);
+                        let default = self.maybe_eval(default);
                         default.or(&Value::Unknown)
                     }
                     value => value.clone(),
@@ -161,7 +148,12 @@ impl<'a> Reader<'a, '_> {
             let value = match arguments.has_more {
                 true => Value::Unknown,
                 false => Value::List(Rc::new(
-                    arguments.values.iter().skip(parameters.items.len()).cloned().collect(),
+                    arguments
+                        .positional
+                        .iter()
+                        .skip(parameters.items.len())
+                        .cloned()
+                        .collect(),
                 )),
             };
             self.bind(&rest.rest.argument, &value);
@@ -171,11 +163,10 @@ impl<'a> Reader<'a, '_> {
     /// Calls something that may be called any number of times, or never.
     pub fn call_maybe(&mut self, callee: &Value, arguments: &Arguments, at: Span) -> Value {
         let mut value = Value::Unknown;
-        let way = self.branch(|reader| {
+        self.maybe(|reader| {
             value = reader.call_value(callee, None, arguments, at);
             Flow::Next
         });
-        self.join(vec![way], true);
         value
     }
 }
@@ -184,8 +175,6 @@ impl<'a> Reader<'a, '_> {
 fn is_telling(value: &Value) -> bool {
     match value {
         Value::Text(text) | Value::Instance(_, Some(text)) => !text.is_unknown(),
-        Value::List(all) | Value::OneOf(all) => all.iter().any(is_telling),
-        Value::Record(fields) => fields.iter().any(|(_, value)| is_telling(value)),
-        _ => false,
+        value => value.parts().into_iter().any(is_telling),
     }
 }

@@ -3,18 +3,18 @@
 use std::rc::Rc;
 
 use super::array::any;
-use super::call::Arguments;
+use super::binding::set_field;
 use super::expression::printed;
 use super::listing::below;
-use super::member::entries;
-use super::{binding::set_field, binding::some};
-use crate::base64::base64;
+use super::member::listed;
+use crate::arguments::Arguments;
+use crate::constant;
 use crate::text::Text;
 use crate::value::Value;
 
 /// What a pure function gives; `None`: it isn't one that is known here.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
-    let first = some(&arguments.get(0)).unwrap_or(Value::Nothing);
+    let first = arguments.at(0).something().unwrap_or(Value::Nothing);
     if let Some(function) = name.strip_prefix("node:path.") {
         return each(&first, |first| path(function, first, arguments)).or(Some(Value::Unknown));
     }
@@ -26,17 +26,17 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             Value::Text(path.without_start("file://").unwrap_or(path))
         }
         "node:url.pathToFileURL" => url(Text::from("file://").then(&first.text())),
-        "global.URL" | "node:url.URL" => url(resolved(&first.text(), arguments.values.get(1))),
-        "node:url.resolve" => Value::Text(resolved(&arguments.get(1).text(), arguments.values.first())),
+        "global.URL" | "node:url.URL" => url(resolved(&first.text(), arguments.positional.get(1))),
+        "node:url.resolve" => Value::Text(resolved(&arguments.at(1).text(), arguments.positional.first())),
         "global.atob" => decoded(&first, "base64"),
         "node:buffer.Buffer.from" => {
-            let encoding = arguments.get(1).text();
+            let encoding = arguments.at(1).text();
             Value::Instance(
                 "node:buffer.Buffer".into(),
                 Some(decoded(&first, encoding.exact().unwrap_or("utf8")).text()),
             )
         }
-        "global.String.fromCharCode" | "global.String.fromCodePoint" => letters(&arguments.values),
+        "global.String.fromCharCode" | "global.String.fromCodePoint" => letters(&arguments.positional),
         "global.String" => Value::Text(printed(&first)),
         "global.Number" | "global.parseInt" => match first.text().exact().and_then(|text| text.trim().parse().ok()) {
             Some(number) => Value::Number(number),
@@ -76,13 +76,18 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
             }
             _ => Value::Unknown,
         },
-        "global.Array.from" | "global.Array.of" => match (&first, arguments.values.len()) {
+        "global.Array.from" | "global.Array.of" => match (&first, arguments.positional.len()) {
             (Value::List(_), 1) => first,
             _ => Value::Unknown,
         },
         "global.Map" | "global.Object.fromEntries" => pairs(&first),
-        "global.Object.keys" | "global.Object.values" | "global.Object.entries" => object(name, &first)?,
-        "global.Object.assign" => assigned(&arguments.values),
+        "global.Object.keys" | "global.Object.values" | "global.Object.entries" => match &first {
+            Value::Record(fields) => listed(fields, name.trim_start_matches("global.Object."))?,
+            // The environment as a whole is an act.
+            Value::Api(_) => return None,
+            _ => Value::Unknown,
+        },
+        "global.Object.assign" => assigned(&arguments.positional),
         _ => return None,
     })
 }
@@ -157,7 +162,7 @@ pub fn url_with(before: &Text, part: Option<&str>, value: &Text) -> Value {
 
 fn each(value: &Value, of_one: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let all: Option<Vec<Value>> = value.alternatives().iter().map(of_one).collect();
-    all?.into_iter().reduce(|all, value| all.or(&value))
+    Value::any(all?)
 }
 
 fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
@@ -169,28 +174,13 @@ fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
             Value::Text(text.without_start("file://").unwrap_or(text))
         }
         "basename" => {
-            let name = text
-                .suffix()
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
-            let ending = arguments.get(1).text();
-            let name = ending
-                .exact()
-                .and_then(|ending| name.strip_suffix(ending))
-                .unwrap_or(name);
-            match text.exact().is_some() || text.suffix().contains('/') {
-                true => name.into(),
-                false => Value::Unknown,
-            }
+            let (name, ending) = (constant::file_name(&text), arguments.at(1).text());
+            name.exact().map_or(Value::Unknown, |name| {
+                let stem = ending.exact().and_then(|ending| name.strip_suffix(ending));
+                stem.unwrap_or(name).into()
+            })
         }
-        "extname" => match text
-            .suffix()
-            .rsplit('/')
-            .next()
-            .and_then(|name| name.rfind('.').map(|at| &name[at..]))
-        {
+        "extname" => match constant::extension(&text).exact() {
             Some(ending) => ending.into(),
             None => Value::Unknown,
         },
@@ -222,10 +212,14 @@ fn path(function: &str, first: &Value, arguments: &Arguments) -> Option<Value> {
 
 /// `join` and `resolve`: only the latter begins anew at an absolute part.
 fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value {
-    let mut all = vec![if arguments.values.is_empty() { ".".into() } else { first }];
-    for value in arguments.values.iter().skip(1) {
+    let mut all = vec![if arguments.positional.is_empty() {
+        ".".into()
+    } else {
+        first
+    }];
+    for value in arguments.positional.iter().skip(1) {
         let mut next = Vec::new();
-        for part in some(value).unwrap_or(Value::Unknown).alternatives() {
+        for part in value.something().unwrap_or(Value::Unknown).alternatives() {
             let part = part.text();
             next.extend(all.iter().take(Value::MOST_ALTERNATIVES).map(|before| {
                 if part.is_unknown() {
@@ -243,10 +237,7 @@ fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value 
     if arguments.has_more {
         all = all.iter().map(|path| path.joined(&Text::unknown())).collect();
     }
-    all.into_iter()
-        .map(Value::Text)
-        .reduce(|all, value| all.or(&value))
-        .unwrap_or(Value::Unknown)
+    Value::either(all.into_iter().map(Value::Text))
 }
 
 fn url(text: Text) -> Value {
@@ -302,24 +293,7 @@ fn decoded(value: &Value, encoding: &str) -> Value {
             _ => Value::Unknown,
         };
     };
-    let bytes = match encoding {
-        "base64" | "base64url" => base64(known),
-        "hex" => hex(known),
-        _ => return known.into(),
-    };
-    bytes
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-        .map_or(Value::Unknown, |text| text.as_str().into())
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    Some(
-        digits?
-            .chunks_exact(2)
-            .map(|pair| (pair[0] * 16 + pair[1]) as u8)
-            .collect(),
-    )
+    constant::decoded(known, encoding).unwrap_or(Value::Unknown)
 }
 
 fn pairs(all: &Value) -> Value {
@@ -341,31 +315,6 @@ fn pairs(all: &Value) -> Value {
         _ => fields.push(("*".into(), Value::Unknown)),
     }
     Value::Record(fields.into())
-}
-
-fn object(name: &str, value: &Value) -> Option<Value> {
-    let Value::Record(fields) = value else {
-        return match value {
-            // The environment as a whole is an act.
-            Value::Api(_) => None,
-            _ => Some(Value::Unknown),
-        };
-    };
-    let all = match name {
-        "global.Object.values" => fields.iter().map(|(_, value)| value.clone()).collect(),
-        "global.Object.entries" => entries(fields),
-        _ => fields
-            .iter()
-            .map(|(name, _)| {
-                if name == "*" {
-                    Value::Unknown
-                } else {
-                    name.as_str().into()
-                }
-            })
-            .collect(),
-    };
-    Some(Value::List(Rc::new(all)))
 }
 
 fn assigned(all: &[Value]) -> Value {

@@ -3,56 +3,17 @@
 use oxc_ast::ast::*;
 use oxc_span::{GetSpan, Span};
 
+use super::binding::field_name;
 use super::reader::{Own, Reader};
 use super::{fold, string};
+use crate::arguments::Arguments;
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 
-/// The arguments of a call.
-#[derive(Debug, Clone)]
-pub struct Arguments {
-    pub values: Vec<Value>,
-    /// Whether there may be more: then one that isn't there is unknown.
-    pub has_more: bool,
-}
-
-impl Arguments {
-    pub fn none() -> Arguments {
-        Arguments::of(Vec::new())
-    }
-
-    pub fn of(values: Vec<Value>) -> Arguments {
-        Arguments {
-            values,
-            has_more: false,
-        }
-    }
-
-    /// Without the first ones.
-    pub fn behind(&self, count: usize) -> Arguments {
-        Arguments {
-            values: self.values.iter().skip(count).cloned().collect(),
-            has_more: self.has_more,
-        }
-    }
-
-    pub fn get(&self, at: usize) -> Value {
-        match self.values.get(at) {
-            Some(value) => value.clone(),
-            None if self.has_more => Value::Unknown,
-            None => Value::Nothing,
-        }
-    }
-}
-
 impl<'a> Reader<'a, '_> {
     pub fn call(&mut self, it: &'a CallExpression<'a>) -> Value {
-        if !self.enter(it.span) {
-            return Value::Unknown;
-        }
-        let value = self.call_inside(it);
-        self.leave();
-        value
+        self.deeper(|reader| reader.call_inside(it)).unwrap_or(Value::Unknown)
     }
 
     fn call_inside(&mut self, it: &'a CallExpression<'a>) -> Value {
@@ -81,15 +42,12 @@ impl<'a> Reader<'a, '_> {
 
     fn member_call(&mut self, member: &'a MemberExpression<'a>, it: &'a CallExpression<'a>) -> Value {
         let object = member.object();
-        let name = match member {
-            MemberExpression::ComputedMemberExpression(computed) => {
-                let receiver = self.eval(object);
-                let name = self.eval(&computed.expression);
-                return self.computed_call(&receiver, &name, it);
-            }
-            MemberExpression::StaticMemberExpression(it) => it.property.name.to_string(),
-            MemberExpression::PrivateFieldExpression(it) => format!("#{}", it.field.name),
-        };
+        if let MemberExpression::ComputedMemberExpression(computed) = member {
+            let receiver = self.eval(object);
+            let name = self.eval(&computed.expression);
+            return self.computed_call(&receiver, &name, it);
+        }
+        let name = field_name(member).unwrap_or_default();
         if let Expression::Super(_) = object {
             let arguments = self.arguments(&it.arguments);
             let method = self.super_method(&name).unwrap_or(Value::Unknown);
@@ -98,7 +56,7 @@ impl<'a> Reader<'a, '_> {
         let receiver = self.eval(object);
         let arguments = self.arguments(&it.arguments);
         if let Some(changed) = self.changed(&receiver, &name, &arguments) {
-            self.change(object, changed);
+            self.assign_expression(object, changed);
             return Value::Unknown;
         }
         let value = self.method(&receiver, &name, &arguments, it.span);
@@ -107,22 +65,19 @@ impl<'a> Reader<'a, '_> {
             && let Some(target) = it.arguments.first().and_then(|target| target.as_expression())
             && (target.is_member_expression() || target.get_identifier_reference().is_some())
         {
-            self.change(target, value.clone());
+            self.assign_expression(target, value.clone());
         }
         value
     }
 
     fn computed_call(&mut self, receiver: &Value, name: &Value, it: &'a CallExpression<'a>) -> Value {
         let arguments = self.arguments(&it.arguments);
-        let mut all: Option<Value> = None;
-        for name in name.alternatives() {
+        name.each(|name| {
             if let (Value::Number(at), Value::List(_)) = (&name, receiver) {
                 let callee = self.element(receiver, usize::try_from(*at).unwrap_or(usize::MAX));
-                let value = self.call_value(&callee, Some(receiver.clone()), &arguments, it.span);
-                all = Some(all.map_or(value.clone(), |all| all.or(&value)));
-                continue;
+                return self.call_value(&callee, Some(receiver.clone()), &arguments, it.span);
             }
-            let value = match (name.text().exact(), receiver) {
+            match (name.text().exact(), receiver) {
                 (Some(name), _) => self.method(receiver, name, &arguments, it.span),
                 (None, Value::Api(module)) => {
                     let module = module.split(".*").next().unwrap_or_default();
@@ -134,10 +89,8 @@ impl<'a> Reader<'a, '_> {
                     let callee = self.any_field(receiver, it.span);
                     self.call_value(&callee, Some(receiver.clone()), &arguments, it.span)
                 }
-            };
-            all = Some(all.map_or(value.clone(), |all| all.or(&value)));
-        }
-        all.unwrap_or(Value::Unknown)
+            }
+        })
     }
 
     /// Arguments as they are given; a spread list counts by its elements.
@@ -148,11 +101,11 @@ impl<'a> Reader<'a, '_> {
                 Argument::SpreadElement(spread) => {
                     let value = self.eval(&spread.argument);
                     match self.elements(&value) {
-                        Some(elements) => arguments.values.extend(elements),
+                        Some(elements) => arguments.positional.extend(elements),
                         None => {
                             arguments.has_more = true;
-                            if arguments.values.is_empty() {
-                                arguments.values.push(Value::Unknown);
+                            if arguments.positional.is_empty() {
+                                arguments.positional.push(Value::Unknown);
                             }
                         }
                     }
@@ -161,7 +114,7 @@ impl<'a> Reader<'a, '_> {
                     let value = argument
                         .as_expression()
                         .map_or(Value::Unknown, |argument| self.eval(argument));
-                    arguments.values.push(value);
+                    arguments.positional.push(value);
                 }
             }
         }
@@ -178,14 +131,7 @@ impl<'a> Reader<'a, '_> {
                 _ => self.call_api(name, None, arguments, at),
             },
             Value::Instance(class, text) => self.call_api(class, text.as_ref(), arguments, at),
-            Value::OneOf(all) => {
-                let mut joined: Option<Value> = None;
-                for callee in all.iter() {
-                    let value = self.call_value(callee, this.clone(), arguments, at);
-                    joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-                }
-                joined.unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => callee.each(|callee| self.call_value(&callee, this.clone(), arguments, at)),
             _ => {
                 self.hand_away(arguments, at);
                 self.escape_all(arguments, at);
@@ -196,23 +142,18 @@ impl<'a> Reader<'a, '_> {
 
     /// Calls a method of a value.
     pub fn method(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
-        if let Value::OneOf(all) = receiver {
-            let mut joined: Option<Value> = None;
-            for receiver in all.iter() {
-                let value = self.method(receiver, name, arguments, at);
-                joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-            }
-            return joined.unwrap_or(Value::Unknown);
+        if let Value::OneOf(_) = receiver {
+            return receiver.each(|receiver| self.method(&receiver, name, arguments, at));
         }
         if let Some(value) = self.promised(receiver, name, arguments, at) {
             return value;
         }
         match receiver {
             Value::Api(api) if matches!(name, "call" | "apply" | "bind") && &**api != "global.Reflect" => {
-                self.called(receiver, name, arguments, at, !api.is_empty())
+                self.called(receiver, name, arguments, at)
             }
             Value::Own(own) => match self.own.get(*own) {
-                Some(Own::Function { .. } | Own::Bound { .. }) => self.called(receiver, name, arguments, at, true),
+                Some(Own::Function { .. } | Own::Bound { .. }) => self.called(receiver, name, arguments, at),
                 _ => self.own_method(receiver, name, arguments, at),
             },
             Value::Api(_) => {
@@ -221,7 +162,7 @@ impl<'a> Reader<'a, '_> {
             }
             Value::Instance(class, text) => self.instance_method(class, text.as_ref(), name, arguments, at),
             Value::Text(text) => {
-                let value = string::method(text, name, &arguments.values);
+                let value = string::method(text, name, &arguments.positional);
                 self.escape_all(arguments, at);
                 value
             }
@@ -250,7 +191,7 @@ impl<'a> Reader<'a, '_> {
         arguments: &Arguments,
         at: Span,
     ) -> Value {
-        if let Some(value) = fold::instance_method(class, text, name, &arguments.values) {
+        if let Some(value) = fold::instance_method(class, text, name, &arguments.positional) {
             return value;
         }
         let value = self.call_api(&format!("{class}.{name}"), text, arguments, at);
@@ -273,28 +214,21 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// `f.call(this, …)`, `f.apply(this, list)`, `f.bind(this, …)`.
-    fn called(&mut self, callee: &Value, name: &str, arguments: &Arguments, at: Span, _is_function: bool) -> Value {
-        let this = arguments.values.first().cloned();
-        let mut rest = Arguments {
-            values: arguments.values.iter().skip(1).cloned().collect(),
-            has_more: arguments.has_more,
-        };
+    fn called(&mut self, callee: &Value, name: &str, arguments: &Arguments, at: Span) -> Value {
+        let this = arguments.positional.first().cloned();
+        let rest = arguments.behind(1);
         match name {
             "call" => self.call_value(callee, this, &rest, at),
             "apply" => {
-                let all = rest.values.first().and_then(|all| self.elements(all));
-                rest = Arguments {
-                    has_more: all.is_none(),
-                    values: all.unwrap_or_default(),
-                };
-                self.call_value(callee, this, &rest, at)
+                let all = rest.positional.first().and_then(|all| self.elements(all));
+                self.call_value(callee, this, &Arguments::known(all), at)
             }
-            "bind" if !rest.values.is_empty() || is_function_method(callee) => {
+            "bind" if !rest.positional.is_empty() || is_function_method(callee) => {
                 let callee = callee.clone();
                 self.add(Own::Bound {
                     callee,
                     this,
-                    first: rest.values,
+                    first: rest.positional,
                 })
             }
             "bind" => match (callee, self.own_function(callee)) {
@@ -319,13 +253,13 @@ impl<'a> Reader<'a, '_> {
 
     /// What comes of a promise: awaiting is transparent, so the value is the promise.
     fn promised(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Option<Value> {
-        let callback = arguments.values.first();
+        let callback = arguments.positional.first();
         let is_callback = matches!(callback, Some(Value::Own(_) | Value::Api(_) | Value::OneOf(_)));
         match name {
             "then" if is_callback => {
                 let given = Arguments::of(vec![receiver.clone()]);
                 let value = self.call_value(callback?, None, &given, at);
-                if let Some(refused) = arguments.values.get(1) {
+                if let Some(refused) = arguments.positional.get(1) {
                     self.escape(refused, at);
                 }
                 Some(value)
@@ -333,7 +267,7 @@ impl<'a> Reader<'a, '_> {
             "catch" if is_callback => {
                 let given = Arguments::of(vec![Value::Unknown]);
                 let value = self.call_maybe(callback?, &given, at);
-                Some(super::binding::some(&value).map_or(receiver.clone(), |value| receiver.or(&value)))
+                Some(value.something().map_or(receiver.clone(), |value| receiver.or(&value)))
             }
             "finally" if is_callback => {
                 self.call_value(callback?, None, &Arguments::none(), at);
@@ -359,14 +293,7 @@ impl<'a> Reader<'a, '_> {
                     Value::Unknown
                 }
             },
-            Value::OneOf(all) => {
-                let mut joined: Option<Value> = None;
-                for callee in all.iter() {
-                    let value = self.new_value(callee, arguments, at);
-                    joined = Some(joined.map_or(value.clone(), |joined| joined.or(&value)));
-                }
-                joined.unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => callee.each(|callee| self.new_value(&callee, arguments, at)),
             callee => self.call_value(callee, None, arguments, at),
         }
     }
@@ -376,18 +303,14 @@ impl<'a> Reader<'a, '_> {
         let text = self.template(&it.quasi);
         match &tag {
             Value::Api(name) if &**name == "global.String.raw" => text,
-            Value::Own(_) => {
-                let mut arguments = Arguments::of(vec![Value::Unknown]);
-                arguments.has_more = true;
-                self.call_value(&tag, None, &arguments, it.span)
-            }
+            Value::Own(_) => self.call_value(&tag, None, &Arguments::unknown(), it.span),
             tag => self.call_value(tag, None, &Arguments::of(vec![text]), it.quasi.span()),
         }
     }
 
     /// Arguments go where they can't be followed.
     pub fn escape_all(&mut self, arguments: &Arguments, at: Span) {
-        for value in &arguments.values {
+        for value in &arguments.positional {
             self.escape(value, at);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::constant;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -33,19 +34,18 @@ pub fn method(text: &Text, name: &str, arguments: &[Value]) -> Value {
         "trimEnd" => known.trim_end().to_string(),
         "toLowerCase" | "toLocaleLowerCase" => known.to_lowercase(),
         "toUpperCase" | "toLocaleUpperCase" => known.to_uppercase(),
-        "repeat" => match number(0) {
-            Some(count @ 0..=1000) if known.len() < 1000 => known.repeat(count as usize),
-            _ => return Value::Unknown,
-        },
+        "repeat" => return number(0).map_or(Value::Unknown, |times| constant::repeated(text, times)),
         "padStart" if number(0).is_some_and(|width| width <= known.len() as i64) => known.to_string(),
         "slice" | "substring" | "substr" => match (number(0), number(1), arguments.len()) {
-            (Some(from), _, 1) => part(known, from, i64::MAX),
-            (Some(from), Some(to), 2) if name != "substr" => part(known, from, to),
+            (Some(from), _, 1) => return constant::letters(known, [Some(from), None, None]),
+            (Some(from), Some(to), 2) if name != "substr" => {
+                return constant::letters(known, [Some(from), Some(to), None]);
+            }
             _ => return Value::Unknown,
         },
         "at" | "charAt" => {
             return number(0).map_or(Value::Unknown, |at| {
-                part(known, at, at.saturating_add(1)).as_str().into()
+                constant::letters(known, [Some(at), Some(at.saturating_add(1)), None])
             });
         }
         "replace" | "replaceAll" => return replaced(known, name, arguments),
@@ -81,22 +81,6 @@ fn partly(text: &Text, name: &str) -> Value {
         }
         _ => Value::Unknown,
     }
-}
-
-fn part(text: &str, from: i64, to: i64) -> String {
-    let length = text.chars().count() as i64;
-    let place = |at: i64| {
-        if at < 0 {
-            (length.saturating_add(at)).max(0)
-        } else {
-            at.min(length)
-        }
-    };
-    let (from, to) = (place(from), place(to));
-    text.chars()
-        .skip(from as usize)
-        .take((to - from).max(0) as usize)
-        .collect()
 }
 
 fn replaced(text: &str, name: &str, arguments: &[Value]) -> Value {

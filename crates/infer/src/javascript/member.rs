@@ -3,37 +3,29 @@
 use std::rc::Rc;
 
 use oxc_ast::ast::*;
-use oxc_span::Span;
+use oxc_span::{GetSpan, Span};
 
 use super::array::{any, is_open};
-use super::call::Arguments;
+use super::binding::field_name;
 use super::module;
 use super::reader::{Own, Reader};
 use super::{fold, string};
+use crate::arguments::Arguments;
 use crate::finding::Act;
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
     /// `object.name`, `object[name]`.
     pub fn member_value(&mut self, it: &'a MemberExpression<'a>) -> Value {
-        match it {
-            MemberExpression::StaticMemberExpression(it) => {
-                let object = self.eval(&it.object);
-                self.member(&object, &it.property.name, it.span)
-            }
-            MemberExpression::PrivateFieldExpression(it) => {
-                let object = self.eval(&it.object);
-                self.member(&object, &format!("#{}", it.field.name), it.span)
-            }
-            MemberExpression::ComputedMemberExpression(it) => {
-                let object = self.eval(&it.object);
-                let name = self.eval(&it.expression);
-                match (&object, &name) {
-                    (_, Value::Number(at)) => self.element(&object, usize::try_from(*at).unwrap_or(usize::MAX)),
-                    (_, name) => self.named_members(&object, name, it.span),
-                }
-            }
+        let object = self.eval(it.object());
+        let MemberExpression::ComputedMemberExpression(computed) = it else {
+            return self.member(&object, &field_name(it).unwrap_or_default(), it.span());
+        };
+        match self.eval(&computed.expression) {
+            Value::Number(at) => self.element(&object, usize::try_from(at).unwrap_or(usize::MAX)),
+            name => self.named_members(&object, &name, it.span()),
         }
     }
 
@@ -45,12 +37,7 @@ impl<'a> Reader<'a, '_> {
             .map(|name| name.text().exact().map(str::to_string))
             .collect();
         match names {
-            Some(names) => {
-                let all: Vec<Value> = names.iter().map(|name| self.member(object, name, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Some(names) => Value::either(names.iter().map(|name| self.member(object, name, at))),
             None => self.any_field(object, at),
         }
     }
@@ -72,12 +59,7 @@ impl<'a> Reader<'a, '_> {
             Value::List(all) if name == "length" && !all.iter().any(is_open) => Value::Number(all.len() as i64),
             Value::List(_) => name.parse().map_or(Value::Unknown, |at| self.element(object, at)),
             Value::Own(own) => self.own_member(*own, object, name, at),
-            Value::OneOf(all) => {
-                let all: Vec<Value> = all.iter().map(|value| self.member(value, name, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => object.each(|value| self.member(&value, name, at)),
             _ => Value::Unknown,
         }
     }
@@ -117,15 +99,6 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Looks at an environment variable.
-    pub fn variable(&mut self, name: &Text, by: &str, at: Span) -> Value {
-        self.note(Act::Variable(name.clone()), by, at);
-        match name.exact() {
-            Some("HOME") => "~".into(),
-            _ => Value::Unknown,
-        }
-    }
-
     fn own_member(&mut self, own: usize, object: &Value, name: &str, at: Span) -> Value {
         let (class, base, fields, is_static) = match self.own.get(own) {
             Some(Own::Object { class, base, fields }) => (*class, base.clone(), fields, false),
@@ -136,7 +109,7 @@ impl<'a> Reader<'a, '_> {
             return value.clone();
         }
         if let Some(method) = self.find_method(class, name, is_static) {
-            let is_getter = method.kind == MethodDefinitionKind::Get;
+            let is_getter = method.definition.kind == MethodDefinitionKind::Get;
             let function = self.bound(&method, object.clone());
             return match is_getter {
                 true => self.call_value(&function, None, &Arguments::none(), at),
@@ -179,9 +152,7 @@ impl<'a> Reader<'a, '_> {
             Value::Api(name) if &**name != "node:process.argv" => vec![Value::Api(format!("{name}.*").into())],
             _ => Vec::new(),
         };
-        all.into_iter()
-            .reduce(|all, value| all.or(&value))
-            .unwrap_or(Value::Unknown)
+        Value::either(all)
     }
 
     /// An element by its place.
@@ -194,12 +165,7 @@ impl<'a> Reader<'a, '_> {
             },
             Value::Record(_) => object.field(&at.to_string()).cloned().unwrap_or(Value::Unknown),
             Value::Text(text) => string::letter(text, at),
-            Value::OneOf(all) => {
-                let all: Vec<Value> = all.iter().map(|value| self.element(value, at)).collect();
-                all.into_iter()
-                    .reduce(|all, value| all.or(&value))
-                    .unwrap_or(Value::Unknown)
-            }
+            Value::OneOf(_) => object.each(|value| self.element(&value, at)),
             _ => Value::Unknown,
         }
     }
@@ -213,7 +179,7 @@ impl<'a> Reader<'a, '_> {
                 .exact()
                 .filter(|text| text.len() <= 256)
                 .map(|text| text.chars().map(|letter| letter.to_string().as_str().into()).collect()),
-            Value::Record(fields) => Some(entries(fields)),
+            Value::Record(fields) => self.elements(&listed(fields, "entries")?),
             Value::OneOf(all) => {
                 let all: Option<Vec<Vec<Value>>> = all.iter().map(|value| self.elements(value)).collect();
                 all.map(|all| all.concat())
@@ -255,12 +221,19 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Pairs of names and values.
-pub fn entries(fields: &[(String, Value)]) -> Vec<Value> {
-    let name = |name: &str| match name {
-        "*" => Value::Unknown,
-        name => name.into(),
+/// The names, values or pairs of both that fields have; `None`: something else is asked for.
+pub fn listed(fields: &[(String, Value)], what: &str) -> Option<Value> {
+    fn name((name, _): &(String, Value)) -> Value {
+        match &**name {
+            "*" => Value::Unknown,
+            name => name.into(),
+        }
+    }
+    let each: fn(&(String, Value)) -> Value = match what {
+        "keys" => name,
+        "values" => |(_, value)| value.clone(),
+        "entries" => |field| Value::List(Rc::new(vec![name(field), field.1.clone()])),
+        _ => return None,
     };
-    let pair = |(key, value): &(String, Value)| Value::List(Rc::new(vec![name(key), value.clone()]));
-    fields.iter().map(pair).collect()
+    Some(Value::List(Rc::new(fields.iter().map(each).collect())))
 }

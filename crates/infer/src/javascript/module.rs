@@ -5,6 +5,7 @@ use oxc_span::{GetSpan, Span};
 
 use super::reader::Reader;
 use crate::finding::{Act, Opaque};
+use crate::reading::Reading;
 use crate::setting::Setting;
 use crate::text::Text;
 use crate::value::Value;
@@ -113,18 +114,13 @@ impl<'a> Reader<'a, '_> {
 
     /// A module by a value: each of its alternatives.
     pub fn import_computed(&mut self, name: &Value, at: Span) -> Value {
-        let mut all: Option<Value> = None;
-        for name in name.alternatives() {
-            let module = match name.text().exact() {
-                Some(name) => self.module(name, at),
-                None => {
-                    self.opaque(Opaque::ComputedImport, "import", at);
-                    Value::Unknown
-                }
-            };
-            all = Some(all.map_or(module.clone(), |all| all.or(&module)));
-        }
-        all.unwrap_or(Value::Unknown)
+        name.each(|name| match name.text().exact() {
+            Some(name) => self.module(name, at),
+            None => {
+                self.opaque(Opaque::ComputedImport, "import", at);
+                Value::Unknown
+            }
+        })
     }
 }
 

@@ -7,21 +7,19 @@ use oxc_span::GetSpan;
 
 use super::array::{any, from};
 use super::fold;
-use super::reader::{Own, Reader};
+use super::reader::Reader;
+use crate::reading::Reading;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
     /// Declares the names of a pattern.
     pub fn bind(&mut self, pattern: &'a BindingPattern<'a>, value: &Value) {
-        if !self.enter(pattern.span()) {
-            return;
-        }
+        self.deeper(|reader| reader.bind_inside(pattern, value));
+    }
+
+    fn bind_inside(&mut self, pattern: &'a BindingPattern<'a>, value: &Value) {
         match pattern {
-            BindingPattern::BindingIdentifier(name) => {
-                if let Some(symbol) = name.symbol_id.get() {
-                    self.declare(symbol, value.clone());
-                }
-            }
+            BindingPattern::BindingIdentifier(name) => self.declare(name, value.clone()),
             BindingPattern::AssignmentPattern(it) => {
                 let value = self.or_default(value, &it.right);
                 self.bind(&it.left, &value);
@@ -29,7 +27,7 @@ impl<'a> Reader<'a, '_> {
             BindingPattern::ObjectPattern(it) => {
                 let mut taken = Vec::new();
                 for property in &it.properties {
-                    let (name, field) = self.pattern_field(value, &property.key, property.computed);
+                    let (name, field) = self.pattern_field(value, &property.key);
                     taken.extend(name);
                     self.bind(&property.value, &field);
                 }
@@ -50,11 +48,10 @@ impl<'a> Reader<'a, '_> {
                 }
             }
         }
-        self.leave();
     }
 
-    fn pattern_field(&mut self, value: &Value, key: &'a PropertyKey<'a>, computed: bool) -> (Option<String>, Value) {
-        match self.key(key, computed) {
+    fn pattern_field(&mut self, value: &Value, key: &'a PropertyKey<'a>) -> (Option<String>, Value) {
+        match self.key(key) {
             Some(name) => {
                 let field = self.member(value, &name, key.span());
                 (Some(name), field)
@@ -69,7 +66,7 @@ impl<'a> Reader<'a, '_> {
             Value::Nothing => self.eval(default),
             Value::Unknown | Value::OneOf(_) => {
                 let default = self.eval(default);
-                some(value).map_or(default.clone(), |value| value.or(&default))
+                default.beside(value.something())
             }
             value => value.clone(),
         }
@@ -99,20 +96,15 @@ impl<'a> Reader<'a, '_> {
                     self.assign_target(&rest.target, Value::Unknown);
                 }
             }
-            AssignmentTarget::TSAsExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSNonNullExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSSatisfiesExpression(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::TSTypeAssertion(it) => self.assign_expression(&it.expression, value),
-            AssignmentTarget::StaticMemberExpression(it) => {
-                self.assign_field(&it.object, Some(it.property.name.to_string()), value);
-            }
-            AssignmentTarget::PrivateFieldExpression(it) => {
-                self.assign_field(&it.object, Some(format!("#{}", it.field.name)), value);
-            }
-            AssignmentTarget::ComputedMemberExpression(it) => {
-                let name = self.eval(&it.expression).text();
-                self.assign_field(&it.object, name.exact().map(str::to_string), value);
-            }
+            target => match (target.as_member_expression(), target.get_expression()) {
+                (Some(MemberExpression::ComputedMemberExpression(it)), _) => {
+                    let name = self.eval(&it.expression).text();
+                    self.assign_field(&it.object, name.exact().map(str::to_string), value);
+                }
+                (Some(member), _) => self.assign_field(member.object(), field_name(member), value),
+                (None, Some(typed)) => self.assign_expression(typed, value),
+                (None, None) => {}
+            },
         }
     }
 
@@ -126,7 +118,7 @@ impl<'a> Reader<'a, '_> {
                 self.assign_name(&it.binding, field);
             }
             AssignmentTargetProperty::AssignmentTargetPropertyProperty(it) => {
-                let (_, field) = self.pattern_field(value, &it.name, it.computed);
+                let (_, field) = self.pattern_field(value, &it.name);
                 self.assign_or_default(&it.binding, field);
             }
         }
@@ -153,22 +145,23 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Gives a value to an expression that can have one.
-    fn assign_expression(&mut self, target: &'a Expression<'a>, value: Value) {
+    /// Gives a value to an expression that can have one: a changed object takes the place of what it was.
+    pub fn assign_expression(&mut self, target: &'a Expression<'a>, value: Value) {
         match target.get_inner_expression() {
             Expression::Identifier(name) => self.assign_name(name, value),
-            Expression::StaticMemberExpression(it) => {
-                self.assign_field(&it.object, Some(it.property.name.to_string()), value);
-            }
-            _ => self.escape(&value, target.span()),
+            other => match other.as_member_expression() {
+                Some(member) if !member.is_computed() => self.assign_field(member.object(), field_name(member), value),
+                _ => self.escape(&value, target.span()),
+            },
         }
     }
 
     /// `object.name = value`; without a name it could be any field.
     pub fn assign_field(&mut self, object: &'a Expression<'a>, name: Option<String>, value: Value) {
-        if !self.enter(object.span()) {
-            return;
-        }
+        self.deeper(|reader| reader.assign_field_inside(object, name, value));
+    }
+
+    fn assign_field_inside(&mut self, object: &'a Expression<'a>, name: Option<String>, value: Value) {
         let held = self.eval(object);
         let name = name.as_deref();
         match &held {
@@ -198,14 +191,11 @@ impl<'a> Reader<'a, '_> {
             }
             _ => self.escape(&value, object.span()),
         }
-        self.leave();
     }
 
     fn set_own_field(&mut self, own: usize, name: Option<&str>, value: Value) {
-        let is_sure = self.branches == 0;
-        let Some(Own::Object { fields, .. } | Own::Class { fields, .. }) = self.own.get_mut(own) else {
-            return;
-        };
+        let is_sure = !self.scopes.is_branching();
+        let Some(fields) = self.fields_of(own) else { return };
         let name = name.unwrap_or("*");
         let before = fields
             .iter()
@@ -219,6 +209,15 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+/// The name after the dot.
+pub fn field_name(member: &MemberExpression<'_>) -> Option<String> {
+    match member {
+        MemberExpression::StaticMemberExpression(it) => Some(it.property.name.to_string()),
+        MemberExpression::PrivateFieldExpression(it) => Some(format!("#{}", it.field.name)),
+        MemberExpression::ComputedMemberExpression(_) => None,
+    }
+}
+
 /// Sets a field in the place of one with the same name.
 pub fn set_field(fields: &mut Vec<(String, Value)>, name: &str, value: Value) {
     match fields.iter().position(|(field, _)| field == name) {
@@ -226,15 +225,6 @@ pub fn set_field(fields: &mut Vec<(String, Value)>, name: &str, value: Value) {
         None if fields.len() < 1024 => fields.push((name.to_string(), value)),
         None => {}
     }
-}
-
-/// What of a value isn't undefined; `None` where nothing else is left.
-pub fn some(value: &Value) -> Option<Value> {
-    let all = value
-        .alternatives()
-        .into_iter()
-        .filter(|value| *value != Value::Nothing);
-    all.reduce(|all, value| all.or(&value))
 }
 
 fn without(value: &Value, taken: &[String]) -> Value {

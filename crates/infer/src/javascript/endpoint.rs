@@ -1,6 +1,6 @@
 //! Programs and hosts that stand in several arguments: `spawn(program, words, options)`, `connect(port, host)`.
 
-use super::call::Arguments;
+use crate::arguments::Arguments;
 use crate::finding::Act;
 use crate::text::Text;
 use crate::value::Value;
@@ -18,9 +18,9 @@ pub fn acts(name: &str, arguments: &Arguments) -> Option<Vec<Act>> {
         | "cross-spawn.sync" => started(arguments),
         "node:child_process.fork" | "execa.execaNode" => {
             let mut arguments = arguments.clone();
-            arguments.values.splice(0..0, ["node".into()]);
-            let file = arguments.get(1);
-            let words = match arguments.get(2) {
+            arguments.positional.splice(0..0, ["node".into()]);
+            let file = arguments.at(1);
+            let words = match arguments.at(2) {
                 Value::List(words) => words.to_vec(),
                 _ => Vec::new(),
             };
@@ -32,11 +32,11 @@ pub fn acts(name: &str, arguments: &Arguments) -> Option<Vec<Act>> {
             )]
         }
         "Deno.Command" => {
-            let words = arguments.get(1).field("args").cloned().unwrap_or(Value::Nothing);
-            started(&Arguments::of(vec![arguments.get(0), words]))
+            let words = arguments.at(1).field("args").cloned().unwrap_or(Value::Nothing);
+            started(&Arguments::of(vec![arguments.at(0), words]))
         }
         "Bun.spawn" | "Deno.run" => {
-            let words = match arguments.get(0) {
+            let words = match arguments.at(0) {
                 record @ Value::Record(_) => record.field("cmd").cloned().unwrap_or(Value::Unknown),
                 words => words,
             };
@@ -58,7 +58,10 @@ fn sent(arguments: &Arguments) -> Vec<Act> {
     if arguments.has_more {
         return vec![Act::Connect(Text::unknown())];
     }
-    let given = arguments.values.iter().filter(|value| !matches!(value, Value::Own(_)));
+    let given = arguments
+        .positional
+        .iter()
+        .filter(|value| !matches!(value, Value::Own(_)));
     let given: Vec<&Value> = given.collect();
     let skipped = if given.len() > 3 { 3 } else { 1 };
     let port = given.get(skipped).copied().unwrap_or(&Value::Unknown);
@@ -78,7 +81,7 @@ pub fn gives(name: &str) -> Value {
 
 /// The URL among arguments: the first text, or the field of a record.
 pub fn url(arguments: &Arguments) -> Text {
-    for value in &arguments.values {
+    for value in &arguments.positional {
         let texts = ["url", "endpoint", "baseURL"]
             .iter()
             .find_map(|name| value.field(name))
@@ -92,14 +95,14 @@ pub fn url(arguments: &Arguments) -> Text {
 }
 
 fn started(arguments: &Arguments) -> Vec<Act> {
-    let words = match arguments.get(1) {
+    let words = match arguments.at(1) {
         Value::List(words) => words.iter().map(Value::text).collect(),
         Value::Unknown => vec![Text::unknown()],
         Value::OneOf(_) => vec![Text::unknown()],
         _ => Vec::new(),
     };
     let options = arguments
-        .values
+        .positional
         .iter()
         .skip(1)
         .find(|value| matches!(value, Value::Record(_)));
@@ -113,12 +116,12 @@ fn started(arguments: &Arguments) -> Vec<Act> {
         ),
         false => Act::Start(std::iter::once(program.text()).chain(words.iter().cloned()).collect()),
     };
-    arguments.get(0).alternatives().into_iter().map(each).collect()
+    arguments.at(0).alternatives().into_iter().map(each).collect()
 }
 
 /// `request(url, options)`, `request(options)`.
 fn requested(scheme: &str, arguments: &Arguments) -> Vec<Act> {
-    let first = arguments.get(0);
+    let first = arguments.at(0);
     let each = |value: Value| match &value {
         Value::Record(_) => {
             if value.field("socketPath").is_some() {
@@ -139,7 +142,7 @@ fn requested(scheme: &str, arguments: &Arguments) -> Vec<Act> {
 
 /// `connect(port, host)`, `connect({ port, host })`, `connect(path)`.
 fn connected(arguments: &Arguments) -> Vec<Act> {
-    let first = arguments.get(0);
+    let first = arguments.at(0);
     let (port, host) = match &first {
         Value::Text(path) => return vec![Act::Write(path.clone())],
         Value::Record(_) => {
@@ -148,7 +151,7 @@ fn connected(arguments: &Arguments) -> Vec<Act> {
             }
             (first.field("port").cloned(), first.field("host").cloned())
         }
-        port => (Some(port.clone()), arguments.values.get(1).cloned()),
+        port => (Some(port.clone()), arguments.positional.get(1).cloned()),
     };
     let host = match host {
         None | Some(Value::Nothing | Value::Own(_)) => "localhost".into(),

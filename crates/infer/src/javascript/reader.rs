@@ -1,15 +1,16 @@
 //! The state of a reading: what was found, what the script defines, how much work is left.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::rc::Rc;
 
-use oxc_ast::ast::{ArrowFunctionExpression, Class, Function, Program};
-use oxc_semantic::Scoping;
+use oxc_ast::ast::{ArrowFunctionExpression, BindingIdentifier, Class, Function, Program};
+use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::Span;
 
-use super::environment::{Change, Environment};
-use crate::finding::{Act, Finding, Opaque};
+use crate::arguments::Arguments;
+use crate::finding::{Act, Finding};
 use crate::language::Language;
+use crate::reading::{Reading, Work};
+use crate::scopes::{Flow, MODULE, Scopes};
 use crate::setting::Setting;
 use crate::table::Table;
 use crate::value::Value;
@@ -24,10 +25,10 @@ const MOST_VISITS: usize = 4;
 /// Something that the script defines.
 #[derive(Clone)]
 pub enum Own<'a> {
-    /// A function with the names around it, its `this`, and the class that it stands in.
+    /// A function with the scope around it, its `this`, and the class that it stands in.
     Function {
         code: Code<'a>,
-        around: Rc<Environment>,
+        around: usize,
         this: Option<Value>,
         home: Option<usize>,
     },
@@ -40,7 +41,7 @@ pub enum Own<'a> {
     /// A class, with its parent and static fields.
     Class {
         class: &'a Class<'a>,
-        around: Rc<Environment>,
+        around: usize,
         parent: Option<Value>,
         fields: Vec<(String, Value)>,
     },
@@ -60,6 +61,7 @@ pub enum Code<'a> {
 }
 
 /// A call of one of the script's functions that is being followed.
+#[derive(Default)]
 pub struct Frame {
     /// The start of the function's code.
     pub code: u32,
@@ -75,21 +77,15 @@ pub struct Reader<'a, 'r> {
     pub language: Language,
     pub setting: &'r Setting,
     pub table: &'static Table,
-    pub environment: Rc<Environment>,
-    /// What was set since the first way that isn't sure was gone, to take it back.
-    pub journal: Vec<Change>,
-    pub branches: usize,
+    pub scopes: Scopes<SymbolId>,
+    /// The scope of the call that is followed.
+    pub scope: usize,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
-    found: Vec<Finding>,
-    seen: HashSet<(u32, String)>,
+    pub work: Work,
     waiting: VecDeque<usize>,
     visits: HashMap<u32, usize>,
     escaped: HashSet<usize>,
-    /// Whether what is found is only likely.
-    pub is_guessing: bool,
-    steps: usize,
-    depth: usize,
 }
 
 impl<'a, 'r> Reader<'a, 'r> {
@@ -99,19 +95,14 @@ impl<'a, 'r> Reader<'a, 'r> {
             language,
             setting,
             table: Table::of(language),
-            environment: Environment::within(None),
-            journal: Vec::new(),
-            branches: 0,
+            scopes: Scopes::new(),
+            scope: MODULE,
             own: Vec::new(),
             frames: Vec::new(),
-            found: Vec::new(),
-            seen: HashSet::new(),
+            work: Work::of(language, MOST_STEPS, DEEPEST),
             waiting: VecDeque::new(),
             visits: HashMap::new(),
             escaped: HashSet::new(),
-            is_guessing: false,
-            steps: 0,
-            depth: 0,
         }
     }
 
@@ -121,29 +112,14 @@ impl<'a, 'r> Reader<'a, 'r> {
         while let Some(own) = self.waiting.pop_front() {
             self.visit(own);
         }
-        self.found
-    }
-
-    /// Notes an act.
-    pub fn note(&mut self, act: Act, by: &str, at: Span) {
-        self.note_finding(Finding::new(act, shown(by), at.start as usize..at.end as usize));
+        self.work.finish()
     }
 
     /// Notes what is only likely.
     pub fn guess(&mut self, act: Act, by: &str, at: Span) {
-        self.note_finding(Finding::new(act, shown(by), at.start as usize..at.end as usize).guessed());
-    }
-
-    fn note_finding(&mut self, finding: Finding) {
-        let finding = if self.is_guessing { finding.guessed() } else { finding };
-        let key = (finding.at.start as u32, format!("{:?}", finding.act));
-        if self.seen.insert(key) {
-            self.found.push(finding);
-        }
-    }
-
-    pub fn opaque(&mut self, why: Opaque, by: &str, at: Span) {
-        self.note(Act::Opaque(why), by, at);
+        let before = std::mem::replace(&mut self.work.is_guessing, true);
+        self.note(act, by, at);
+        self.work.is_guessing = before;
     }
 
     /// Something new of the script's own.
@@ -152,31 +128,12 @@ impl<'a, 'r> Reader<'a, 'r> {
         Value::Own(self.own.len() - 1)
     }
 
-    /// Takes a step inwards: false when there have been too many, or too deep.
-    pub fn enter(&mut self, at: Span) -> bool {
-        self.steps += 1;
-        self.depth += 1;
-        let is_fine = self.steps <= MOST_STEPS && self.depth <= DEEPEST;
-        if !is_fine {
-            self.depth -= 1;
-            let at = Span::new(0, at.end.min(1));
-            self.opaque(
-                Opaque::TooMuch("more work than is done for a script"),
-                self.language.name(),
-                at,
-            );
-            self.steps = MOST_STEPS.max(self.steps);
+    /// The fields of an object or class.
+    pub fn fields_of(&mut self, own: usize) -> Option<&mut Vec<(String, Value)>> {
+        match self.own.get_mut(own) {
+            Some(Own::Object { fields, .. } | Own::Class { fields, .. }) => Some(fields),
+            _ => None,
         }
-        is_fine
-    }
-
-    /// Whether enough work is left to go a second time through what calls itself.
-    pub fn is_fresh(&self) -> bool {
-        self.steps < MOST_STEPS / 10
-    }
-
-    pub fn leave(&mut self) {
-        self.depth -= 1;
     }
 
     /// A value goes where it can't be followed: what can be called of it is called some time, with anything.
@@ -190,20 +147,13 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         match value {
             Value::Own(own) => self.escape_own(*own, at, depth),
-            Value::List(all) | Value::OneOf(all) => {
-                for value in all.iter() {
-                    self.escape_at(value, at, depth + 1);
-                }
-            }
-            Value::Record(fields) => {
-                for (_, value) in fields.iter() {
-                    self.escape_at(value, at, depth + 1);
-                }
-            }
             Value::Api(name) if super::module::is_environment(name) => {
                 self.note(Act::Variable(crate::text::Text::unknown()), name, at);
             }
-            _ => {}
+            value => value
+                .parts()
+                .into_iter()
+                .for_each(|part| self.escape_at(part, at, depth + 1)),
         }
     }
 
@@ -233,15 +183,45 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     fn visit(&mut self, own: usize) {
-        let arguments = super::call::Arguments {
-            values: Vec::new(),
-            has_more: true,
-        };
-        let way = self.branch(|reader| {
-            reader.call_own(own, None, &arguments, Span::new(0, 0));
-            super::environment::Flow::Next
+        self.maybe(|reader| {
+            reader.call_own(own, None, &Arguments::unknown(), Span::new(0, 0));
+            Flow::Next
         });
-        self.join(vec![way], true);
+    }
+
+    /// The value that a name stands for.
+    pub fn lookup(&self, symbol: SymbolId) -> Value {
+        self.scopes.find(self.scope, &symbol).cloned().unwrap_or(Value::Unknown)
+    }
+
+    /// A name of this function begins.
+    pub fn declare(&mut self, name: &BindingIdentifier<'_>, value: Value) {
+        if let Some(symbol) = name.symbol_id.get() {
+            self.scopes.set(self.scope, symbol, value);
+        }
+    }
+
+    /// A name gets another value.
+    pub fn assign(&mut self, symbol: SymbolId, value: Value) {
+        let place = self.scopes.holder(self.scope, &symbol).unwrap_or(self.scope);
+        self.scopes.set(place, symbol, value);
+    }
+}
+
+impl Reading for Reader<'_, '_> {
+    type Name = SymbolId;
+    const MOST_REPEATS: usize = 4096;
+
+    fn work(&mut self) -> &mut Work {
+        &mut self.work
+    }
+
+    fn scopes(&mut self) -> &mut Scopes<SymbolId> {
+        &mut self.scopes
+    }
+
+    fn scope(&mut self) -> usize {
+        self.scope
     }
 }
 
@@ -252,9 +232,4 @@ impl Code<'_> {
             Code::Arrow(arrow) => arrow.span.start,
         }
     }
-}
-
-/// An API's name for people: globals without the table's prefix.
-fn shown(name: &str) -> &str {
-    name.strip_prefix("global.").unwrap_or(name)
 }

@@ -8,14 +8,12 @@ use crate::value::Value;
 impl<'a> Reader<'a, '_> {
     /// A statement that declares. Functions are hoisted; types are nothing.
     pub fn declaration(&mut self, statement: &'a Statement<'a>) {
+        if let Some(declaration) = statement.as_declaration() {
+            return self.declared(declaration);
+        }
         match statement {
-            Statement::VariableDeclaration(it) => self.variables(it),
-            Statement::ClassDeclaration(it) => self.declare_class(it),
-            Statement::TSEnumDeclaration(it) => self.enumeration(it),
-            Statement::TSNamespaceDeclaration(it) => self.namespace(it),
-            Statement::TSImportEqualsDeclaration(it) => self.import_equals(it),
             Statement::ImportDeclaration(it) => self.import(it),
-            Statement::ExportDeclaration(it) => self.exported(&it.declaration),
+            Statement::ExportDeclaration(it) => self.declared(&it.declaration),
             Statement::ExportDefaultDeclaration(it) => match &it.declaration {
                 ExportDefaultDeclarationKind::ClassDeclaration(class) => self.declare_class(class),
                 other => {
@@ -35,12 +33,13 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn exported(&mut self, declaration: &'a Declaration<'a>) {
+    fn declared(&mut self, declaration: &'a Declaration<'a>) {
         match declaration {
             Declaration::VariableDeclaration(it) => self.variables(it),
             Declaration::ClassDeclaration(it) => self.declare_class(it),
             Declaration::TSEnumDeclaration(it) => self.enumeration(it),
             Declaration::TSNamespaceDeclaration(it) => self.namespace(it),
+            Declaration::TSImportEqualsDeclaration(it) => self.import_equals(it),
             _ => {}
         }
     }
@@ -62,12 +61,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn declare_class(&mut self, it: &'a Class<'a>) {
-        if it.declare {
-            return;
-        }
-        let value = self.class(it);
-        if let Some(symbol) = it.id.as_ref().and_then(|id| id.symbol_id.get()) {
-            self.declare(symbol, value);
+        if !it.declare {
+            self.class(it);
         }
     }
 
@@ -87,9 +82,7 @@ impl<'a> Reader<'a, '_> {
             };
             fields.push((name, value));
         }
-        if let Some(symbol) = it.id.symbol_id.get() {
-            self.declare(symbol, Value::Record(fields.into()));
-        }
+        self.declare(&it.id, Value::Record(fields.into()));
     }
 
     fn namespace(&mut self, it: &'a TSNamespaceDeclaration<'a>) {
@@ -110,9 +103,7 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
             }
-            if let Some(symbol) = it.id.symbol_id.get() {
-                self.declare(symbol, Value::Record(fields.into()));
-            }
+            self.declare(&it.id, Value::Record(fields.into()));
         }
     }
 
@@ -122,9 +113,7 @@ impl<'a> Reader<'a, '_> {
         }
         if let TSModuleReference::ExternalModuleReference(reference) = &it.module_reference {
             let value = self.module(&reference.expression.value, it.span);
-            if let Some(symbol) = it.id.symbol_id.get() {
-                self.declare(symbol, value);
-            }
+            self.declare(&it.id, value);
         }
     }
 
@@ -146,9 +135,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 ImportDeclarationSpecifier::ImportNamespaceSpecifier(one) => (&one.local, module.clone()),
             };
-            if let Some(symbol) = local.symbol_id.get() {
-                self.declare(symbol, value);
-            }
+            self.declare(local, value);
         }
     }
 

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use oxc_span::Span;
 
 use super::array::any;
-use super::call::Arguments;
 use super::reader::Reader;
+use crate::arguments::Arguments;
 use crate::finding::Act;
+use crate::reading::Reading;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -39,12 +40,12 @@ impl<'a> Reader<'a, '_> {
     /// What a call that lists gives; its acts are noted. `None`: it is none.
     pub fn listing(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments, at: Span) -> Option<Value> {
         let bare = name.strip_suffix("Sync").unwrap_or(name);
-        let first = arguments.get(0);
+        let first = arguments.at(0);
         let listed = match bare {
             "node:fs.readdir" | "fs-extra.readdir" | "node:fs.opendir" | "fs-extra.opendir" | "Deno.readDir" => {
                 self.note_each(&first, name, at, Act::Read);
                 let are_entries = match bare {
-                    "node:fs.readdir" | "fs-extra.readdir" => arguments.get(1).field("withFileTypes").is_some(),
+                    "node:fs.readdir" | "fs-extra.readdir" => arguments.at(1).field("withFileTypes").is_some(),
                     _ => true,
                 };
                 vec![match are_entries {
@@ -82,7 +83,7 @@ impl<'a> Reader<'a, '_> {
             "chokidar.FSWatcher.on" | "chokidar.FSWatcher.once" => {
                 let path = receiver.map_or(Value::Unknown, |path| Value::Text(below(path)));
                 let given = Arguments::of(vec![path.clone(), path]);
-                self.call_maybe(&arguments.get(1), &given, at);
+                self.call_maybe(&arguments.at(1), &given, at);
                 return Some(Value::Instance("chokidar.FSWatcher".into(), receiver.cloned()));
             }
             "Deno.makeTempFile" | "Deno.makeTempDir" => {
@@ -109,7 +110,7 @@ impl<'a> Reader<'a, '_> {
 
     /// What a call gives, to its callback too.
     fn given(&mut self, value: Value, arguments: &Arguments, at: Span) -> Value {
-        if let Some(callback @ Value::Own(_)) = arguments.values.last() {
+        if let Some(callback @ Value::Own(_)) = arguments.positional.last() {
             let given = Arguments::of(vec![Value::Unknown, value.clone()]);
             self.call_maybe(callback, &given, at);
         }
@@ -162,7 +163,7 @@ fn entry(path: Value, directory: &Value) -> Value {
 }
 
 fn options(arguments: &Arguments, base: &str) -> (Option<Text>, bool) {
-    match arguments.get(1) {
+    match arguments.at(1) {
         Value::Unknown => (Some(Text::unknown()), true),
         options => cwd(&options, base),
     }
