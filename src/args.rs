@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 use super::REFUSED;
 use super::ask::Ask;
+use super::help;
 use super::message::Failure;
 use super::moment;
 use stockade::approve::Unit;
@@ -22,6 +23,14 @@ use stockade::profile::{parse_count, parse_duration, parse_size};
 use stockade::{NetworkChoice, ServedTo, Shortfall, Trace};
 use stockade_infer::Language;
 use stockade_store::Level;
+
+/// The parts of `run --help`.
+const PLACE: &str = "Profile and place";
+const GRANTS: &str = "Grants: what the run may do";
+const LIMITS: &str = "Limits";
+const QUESTIONS: &str = "Questions";
+const RECORDS: &str = "Report and audit trail";
+const ENFORCEMENT: &str = "Enforcement";
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
@@ -35,55 +44,59 @@ pub struct Arguments {
 pub enum Task {
     /// Run a command inside a permission profile
     Run(Box<Run>),
-    /// Run a script inside the profile that its text seems to need, or that a person chose for it
+    /// Run a script with the least that its source needs, or with the profile chosen for it
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
-    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; by name for this content from now on [default: what is inferred]")))]
+    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; a name is remembered for this content [default: inferred]")))]
     Exec(Box<Run>),
-    /// Read a script and say the least profile that it needs
-    Infer(Infer),
-    /// List the scripts that `exec` knows, and choose their profiles
-    #[command(subcommand)]
-    Script(ScriptTask),
-    /// Run a command, observe it, and print the least profile for what it did; the exit code is the command's own
+    /// Run a command, observe it, and print the least profile that allows what it did
+    ///
+    /// The exit code is the command's own.
     Learn(Learn),
-    /// Show what runs ask, and answer it
+    /// Show the questions of runs, and answer them
     Approvals(Approvals),
-    /// Say what a report says of a run: how it ended, what was refused and what would allow it
-    Explain(Explain),
     /// List, show, check, test and compare profiles
     #[command(subcommand)]
     Profile(Profile),
-    /// Say whether an agent may do something, before it is done: exit code 0 yes, 1 no, 3 after a question
-    Check(Box<Check>),
-    /// Say what runs did, and whether that is as it was written
+    /// Read a script and print the least profile that it needs
+    Infer(Infer),
+    /// List the scripts that `exec` remembers, and choose their profiles
     #[command(subcommand)]
-    Audit(Audit),
-    /// List and revoke what was granted for good
+    Script(ScriptTask),
+    /// List and revoke permanent grants
     #[command(subcommand)]
     Grant(Grant),
-    /// List and remove what package managers cached in runs
-    #[command(subcommand)]
-    Cache(Cache),
-    /// Show what is configured here, and where it is said
-    #[command(subcommand)]
-    Config(Config),
-    /// Let what a project's configuration allows count, until it changes
-    Trust(Trust),
+    /// Decide about a tool call of an agent before it is made
+    ///
+    /// Exit code 0: allowed, 1: denied, 3: a person has to confirm it.
+    Check(Box<Check>),
     /// List the rules for tool calls, and add to them
     #[command(subcommand)]
     Rules(Rules),
-    /// Say what this machine can enforce
+    /// Review a project's configuration, and trust it until it changes
+    Trust(Trust),
+    /// Explain a report: how the run ended, what was refused, and what would allow it
+    Explain(Explain),
+    /// Show and verify the audit trail
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Show what this machine can enforce
     Doctor(Doctor),
-    /// Print what a shell completes the command line by
+    /// Show the configuration that counts here, and where each line comes from
+    #[command(subcommand)]
+    Config(Config),
+    /// List and remove the private caches of package managers
+    #[command(subcommand)]
+    Cache(Cache),
+    /// Print a completion script for bash, zsh or fish
     Completions {
         /// bash, zsh or fish
         #[arg(value_name = "SHELL", value_parser = parse_shell)]
         shell: Shell,
     },
-    /// Write the manual's pages
+    /// Write the manual pages
     #[command(hide = true)]
     ManPages {
-        /// Where to
+        /// Directory to write to
         directory: PathBuf,
     },
 }
@@ -91,117 +104,120 @@ pub enum Task {
 #[derive(Debug, Clone, Args)]
 pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = PLACE)]
     pub profile: Option<String>,
-    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
-    #[arg(long, value_name = "DIR")]
+    /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
+    #[arg(long, value_name = "DIR", help_heading = PLACE)]
     pub root: Option<PathBuf>,
-    /// Let it read a file or tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Agent that the run acts for: worker, judge, planner, leader, or one of `config.toml`
+    ///
+    /// Applies the profile, capabilities, mode and scope that are configured for it. Questions name the agent; grants and the
+    /// audit trail keep it.
+    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = PLACE)]
+    pub agent: Option<String>,
+    /// Tool of `config.toml` that the run is: applies its profile, its commands and its capabilities
+    #[arg(long, value_name = "NAME", help_heading = PLACE, hide_short_help = true)]
+    pub tool: Option<String>,
+    /// Allow reading a file or a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub read: Vec<PathBuf>,
-    /// Let it read, write, create and delete in a tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow reading, writing, creating and deleting in a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub write: Vec<PathBuf>,
-    /// Let it start the programs of a tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow starting the programs of a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub exec: Vec<PathBuf>,
-    /// Pass one of your variables, or set one
-    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Grants")]
+    /// Pass a variable of the caller, or set one
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = GRANTS)]
     pub env: Vec<OsString>,
-    /// Close what matches, whatever is granted: `**/…`, `./…`, `~/…` or absolute
-    #[arg(long, value_name = "GLOB", help_heading = "Grants")]
+    /// Close matching paths, whatever grants them: `**/…`, `./…`, `~/…` or absolute
+    #[arg(long, value_name = "GLOB", help_heading = GRANTS)]
     pub deny: Vec<String>,
-    /// Let it reach a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; 80 and 443 where no port is named
-    #[arg(long, value_name = "PATTERN", help_heading = "Grants")]
+    /// Allow connecting to a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; without a port 80 and 443
+    #[arg(long, value_name = "PATTERN", help_heading = GRANTS)]
     pub host: Vec<String>,
-    /// Let it listen on a loopback port; 0 is one that the kernel chooses
-    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = "Grants")]
+    /// Allow listening on a loopback port; 0 allows one that the kernel chooses
+    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = GRANTS)]
     pub listen: Vec<u16>,
-    /// Every host or none, whatever the profile says
-    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = "Grants")]
+    /// Override the profile's network: `none` or `all`
+    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = GRANTS)]
     pub net: Option<NetworkChoice>,
-    /// Let it ask language models, and pass the variables that hold their keys: all of `models.toml`
-    #[arg(long, help_heading = "Grants")]
+    /// Allow connecting to the language models of `models.toml`, and pass the variables that hold their keys
+    #[arg(long, help_heading = GRANTS)]
     pub llm: bool,
-    /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow connecting to a unix socket, or to the sockets of a directory; powerful ones have to be named one by one
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub socket: Vec<PathBuf>,
-    /// What it may do at all, of what the profile grants: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
+    /// Narrow the profile to these capabilities: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "Grants",
+        help_heading = GRANTS,
         hide_short_help = true
     )]
     pub cap: Vec<Capabilities>,
-    /// How changes of files are taken: manual (each asks), accept-edits (free where they are granted), bypass (an
-    /// agent's scope doesn't count)
-    #[arg(long, value_name = "MODE", help_heading = "Grants", hide_short_help = true)]
+    /// How file changes are treated: manual (each is asked), accept-edits (granted ones are free), bypass (the agent's scope
+    /// doesn't apply)
+    #[arg(long, value_name = "MODE", help_heading = GRANTS, hide_short_help = true)]
     pub mode: Option<Mode>,
-    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    /// End the run after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS)]
     pub time_limit: Option<Duration>,
-    /// Processor time of all its processes
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits", hide_short_help = true)]
+    /// Processor time of all processes together
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS, hide_short_help = true)]
     pub cpu_limit: Option<Duration>,
-    /// Memory of all its processes: 256M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    /// Memory of all processes together: 256M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS)]
     pub memory_limit: Option<u64>,
-    /// Processes and their threads at once
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    /// Number of processes and threads at once
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = LIMITS, hide_short_help = true)]
     pub process_limit: Option<u64>,
-    /// Open files of each process
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    /// Number of open files of each process
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = LIMITS, hide_short_help = true)]
     pub open_files_limit: Option<u64>,
-    /// Size of a file it writes
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Size of each file that the run writes
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub file_size_limit: Option<u64>,
-    /// Growth of what it may write
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Growth of the trees that the run may write
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub disk_limit: Option<u64>,
-    /// Bytes of output; the output is piped through Stockade then
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Bytes of output and error together; pipes both through Stockade
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub output_limit: Option<u64>,
-    /// Who is asked for what is refused, while the program waits: auto, terminal, socket, command=TEXT, never
+    /// Where to ask for refused access, while the program waits: auto, terminal, socket, command=TEXT, never
     ///
-    /// `socket` is `stockade approvals`. The command is run by sh. `auto` is the terminal where there is one, else `stockade approvals`.
-    #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
+    /// `socket` asks at `stockade approvals`; `command=TEXT` asks the program that `sh` starts with this text; `auto` asks at
+    /// the terminal if there is one, else at `stockade approvals`.
+    #[arg(long, value_name = "WHERE", default_value = "auto", help_heading = QUESTIONS)]
     pub ask: Ask,
-    /// How long a question may stay open; the run's time limit doesn't count it [default: 60s; 20s at `stockade approvals`,
-    /// since the client of a server that waits for an answer doesn't wait for long]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking", hide_short_help = true)]
+    /// How long a question stays open [default: 60s; 20s at `stockade approvals`]
+    ///
+    /// The run's time limit doesn't include this time. `stockade approvals` has less, since the clients of servers wait only a
+    /// short time for an answer.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = QUESTIONS, hide_short_help = true)]
     pub ask_timeout: Option<Duration>,
-    /// Ask for single grants, or for the lowest profile that would do
-    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking", hide_short_help = true)]
+    /// Ask for single grants, or for the lowest profile that allows the access
+    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = QUESTIONS, hide_short_help = true)]
     pub escalate: Unit,
-    /// The agent that it acts for: worker, judge, planner, leader, or one of `config.toml`
-    ///
-    /// With the profile, capabilities, mode and scope that are configured for it. Questions say it; grants and the audit trail
-    /// keep it.
-    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
-    pub agent: Option<String>,
-    /// The tool of `config.toml` that it is: its profile, its commands alone, and no capability beyond its own
-    #[arg(long, value_name = "NAME", help_heading = "Asking", hide_short_help = true)]
-    pub tool: Option<String>,
-    /// What goes into the audit trail [default: denials; all with `--agent`]
-    ///
-    /// Nothing (off), runs, refusals, questions and grants (denials), or each allowed access to a file or host too (all).
-    #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
-    pub audit: Option<Level>,
-    /// Look names up at this DNS server, not at the machine's
-    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, hide_short_help = true)]
-    pub resolver: Option<SocketAddr>,
     /// Write the report of the run as JSON
-    #[arg(long, value_name = "FILE|fd:N")]
+    #[arg(long, value_name = "FILE|fd:N", help_heading = RECORDS)]
     pub report: Option<OsString>,
-    /// Judge opens that only read one by one (exact), or leave them to the kernel, at native speed (fast)
+    /// What the audit trail records [default: denials; all with `--agent`]
     ///
-    /// With `fast` refused reads aren't reported. Where the profile can't have it, the run says so and is exact.
-    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact")]
+    /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level, help_heading = RECORDS)]
+    pub audit: Option<Level>,
+    /// Who decides about opens that only read: the supervisor, one by one (exact), or the kernel alone, at native speed (fast)
+    ///
+    /// With `fast` the report has no refused reads. Where the profile rules it out, the run prints why and uses `exact`.
+    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact", help_heading = ENFORCEMENT)]
     pub trace: Trace,
-    /// Run although this can't be enforced here: supervisor, network, signals
-    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
+    /// DNS server that looks granted names up, in place of the machine's
+    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, help_heading = ENFORCEMENT, hide_short_help = true)]
+    pub resolver: Option<SocketAddr>,
+    /// Run even if this can't be enforced here: supervisor, network, signals
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = ENFORCEMENT, hide_short_help = true)]
     pub accept_shortfall: Vec<Shortfall>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -613,7 +629,7 @@ impl Arguments {
             let task = Task::Run(Box::new(run));
             return Ok(Arguments { task });
         }
-        Arguments::try_parse().map_err(|error| match error.kind() {
+        Arguments::parse_grouped(std::env::args_os()).map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -625,6 +641,15 @@ impl Arguments {
                 ..Failure::text(REFUSED, error.to_string())
             },
         })
+    }
+}
+
+impl Arguments {
+    /// With the list of tasks in groups, where help is asked for.
+    fn parse_grouped(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+        let mut command = help::grouped(Arguments::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 

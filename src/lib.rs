@@ -16,6 +16,7 @@ mod exec;
 mod explain;
 mod generated;
 mod grant;
+mod help;
 mod infer;
 mod interpreter;
 mod layers;
