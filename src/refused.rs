@@ -120,6 +120,12 @@ fn hint(report: &Report) -> Option<String> {
     if !has_flags && report.explanation().any(wants_powerful_socket) {
         return Some(POWERFUL_SOCKET.into());
     }
+    if !has_flags && let Some(port) = report.explanation().find_map(lowest_port) {
+        let other = u32::from(port) + 8000;
+        return Some(format!(
+            "let the program listen on a port from 1024 on, and grant it: `--listen {other}`, for example"
+        ));
+    }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
@@ -143,6 +149,13 @@ const POWERFUL_SOCKET: &str = "that socket's server does what it is asked, beyon
 /// Whether a program was refused a socket behind which commands are obeyed.
 fn wants_powerful_socket(denial: &Denial) -> bool {
     denial.access == Kind::Socket && is_powerful_socket(Path::new(&denial.target))
+}
+
+/// The port that a program was refused since the kernel keeps it for the administrator.
+fn lowest_port(denial: &Denial) -> Option<u16> {
+    let port = denial.target.parse::<SocketAddr>().ok()?.port();
+    let is_kept = denial.access == Kind::Listen && denial.rule.is_some() && denial.grant.is_none();
+    (is_kept && (1..1024).contains(&port)).then_some(port)
 }
 
 /// Whether a program was refused an internet socket as such.
@@ -363,6 +376,22 @@ mod tests {
           also looking up `example.com` (nothing grants it), listening on `127.0.0.1:8080` (nothing grants it)
 
         hint: to allow it: `--host api.example.com:443`
+        ");
+    }
+
+    #[test]
+    fn a_port_of_the_administrators_is_told_with_one_that_can_be_granted() {
+        let kept = Denial {
+            rule: Some(Rule {
+                text: "the kernel keeps the lowest ports for the administrator".into(),
+                origin: "built in".into(),
+            }),
+            ..denial(Kind::Listen, "127.0.0.1:80")
+        };
+        insta::assert_snapshot!(text(&report(vec![kept], &[], None), None), @"
+        stockade: `python3` was refused listening on `127.0.0.1:80` (the kernel keeps the lowest ports for the administrator; no grant opens it)
+
+        hint: let the program listen on a port from 1024 on, and grant it: `--listen 8080`, for example
         ");
     }
 

@@ -61,7 +61,9 @@ pub fn connect(desk: &Desk<'_>, target: &OwnedFd, bytes: &[u8]) -> Result<Answer
 pub fn bind(desk: &Desk<'_>, bytes: &[u8]) -> Result<Answer, Errno> {
     let given = internet::parse(bytes)?;
     let wanted = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), given.port());
-    Cleared::of(desk).refuse(Kind::Listen, &wanted.to_string(), &given.to_string(), not_granted(desk));
+    let reason = internet::why_not_granted(given.port());
+    let reason = refusing(desk, reason.clone()).unwrap_or(reason);
+    Cleared::of(desk).refuse(Kind::Listen, &wanted.to_string(), &given.to_string(), reason);
     Err(REFUSED)
 }
 
