@@ -22,6 +22,7 @@ mod interpreter;
 mod layers;
 pub mod learn;
 mod ledger;
+mod limited;
 mod message;
 mod modes;
 mod moment;

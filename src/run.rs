@@ -11,6 +11,7 @@ use super::args::Run;
 use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
+use super::limited;
 use super::message::{Failure, hint, note};
 use super::orphans::Orphans;
 use super::refused;
@@ -20,7 +21,7 @@ use super::{REFUSED, REPORT_IT};
 use stockade::approve::Approver;
 use stockade::fault;
 use stockade::profile::{Limits, visible};
-use stockade::report::{Fault, Report, Sink, Status, Written};
+use stockade::report::{Fault, Report, Sink, Written};
 use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
@@ -51,7 +52,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             }
         };
         say_ending(&outcome);
-        if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
+        let report = outcome.report();
+        let why = limited::reached(report).or_else(|| refused::explanation(report, run.report.as_deref()));
+        if let Some(failure) = why {
             failure.print();
         }
         if granted.len() >= MOST_REPEATS {
@@ -361,13 +364,8 @@ pub(super) fn say_ending(outcome: &Outcome) {
     if !report.faults.is_empty() {
         hint(REPORT_IT);
     }
-    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
-        let cut = if report.resources.output_cut {
-            "; the output is cut"
-        } else {
-            ""
-        };
-        note(&format!("the run was ended past its {limit} limit{cut}"));
+    if let Some(limit) = limited::ended(report) {
+        note(&limit);
     }
 }
 

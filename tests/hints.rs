@@ -20,3 +20,32 @@ fn no_grant_is_suggested_for_a_port_that_the_kernel_keeps() {
             .ends();
     }
 }
+
+#[test]
+fn a_limit_that_a_run_failed_on_is_named_with_its_flag() {
+    run()
+        .flags(["--process-limit", "4"])
+        .python(
+            "import os\nfor _ in range(9):\n  if os.fork() == 0:\n    import time\n    time.sleep(1)\n    os._exit(0)",
+        )
+        .status(1)
+        .stderr_has("the run had as many processes and threads as its limit allows")
+        .stderr_has("hint: `--process-limit COUNT` sets it")
+        .ends();
+    let writes = "head -c 3000000 /dev/zero >x; exit $?";
+    for flag in ["--file-size-limit", "--disk-limit"] {
+        run()
+            .profile("workspace")
+            .flags([flag, "1M"])
+            .command(["bash", "-c", writes])
+            .status(153)
+            .stderr_has("a program was ended by SIGXFSZ")
+            .stderr_has("hint: `--file-size-limit` sets it for each file, `--disk-limit` for all together")
+            .ends();
+    }
+    // What got along without is no failure.
+    run()
+        .flags(["--process-limit", "2"])
+        .python("import os\ntry:\n  for _ in range(9): os.fork() or os._exit(0)\nexcept OSError: pass")
+        .ends();
+}
