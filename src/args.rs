@@ -162,7 +162,7 @@ pub struct Run {
     #[arg(long, value_name = "MODE", help_heading = GRANTS, hide_short_help = true)]
     pub mode: Option<Mode>,
     /// End the run after this time (exit code 124): 500ms, 30s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS)]
+    #[arg(long, alias = "timeout", value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS)]
     pub time_limit: Option<Duration>,
     /// Processor time of all processes together
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS, hide_short_help = true)]
@@ -322,7 +322,7 @@ pub struct Learn {
     #[arg(long)]
     pub json: bool,
     /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, alias = "timeout", value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]

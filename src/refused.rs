@@ -91,14 +91,33 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     }
 }
 
-/// How many there are besides, and where.
+/// What was refused besides: few are named with what would allow them, of more it is said where they are listed.
 fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
+    const FEW: u64 = 2;
     let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
     if count == 0 {
         return None;
     }
     let refusals = if count == 1 { "refusal" } else { "refusals" };
-    Some(format!("{count} more {refusals}{}", where_listed(file)))
+    let others: Vec<String> = report
+        .denials
+        .iter()
+        .filter(|denial| !denial.explains)
+        .map(with_grant)
+        .collect();
+    let which = match count <= FEW && others.len() as u64 == count {
+        true => format!(": {}", others.join(", ")),
+        false => where_listed(file),
+    };
+    Some(format!("{count} more {refusals}{which}"))
+}
+
+fn with_grant(denial: &Denial) -> String {
+    let grant = denial
+        .grant
+        .as_ref()
+        .map(|flags| format!(" (`{}`)", command_line(flags)));
+    access_in_short(denial) + &grant.unwrap_or_default()
 }
 
 fn where_listed(file: Option<&OsStr>) -> String {
@@ -295,19 +314,35 @@ mod tests {
     #[test]
     fn one_file_is_said_in_five_lines() {
         let mut others = vec![denial(Kind::Read, "/etc/hosts")];
-        others.extend((0..2).map(|_| Denial {
+        others.extend((0..3).map(|_| Denial {
             explains: false,
             ..denial(Kind::Read, "/x")
         }));
         let report = report(others, &["--read", "/etc/hosts"], Some("mcp-standard"));
         insta::assert_snapshot!(text(&report, Some("my report.json")), @"
         stockade: `python3` was refused reading `/etc/hosts` (nothing grants it)
-          2 more refusals: `stockade explain 'my report.json'`
+          3 more refusals: `stockade explain 'my report.json'`
 
         hint: to allow it: `--read /etc/hosts`, or more widely `--profile mcp-standard`
         ");
-        assert!(text(&report, None).contains("2 more refusals: `--report FILE` lists them"));
-        assert!(text(&report, Some("fd:3")).contains("2 more refusals in the report"));
+        assert!(text(&report, None).contains("3 more refusals: `--report FILE` lists them"));
+        assert!(text(&report, Some("fd:3")).contains("3 more refusals in the report"));
+    }
+
+    #[test]
+    fn few_others_are_named_with_their_grants() {
+        let other = Denial {
+            explains: false,
+            grant: Some(vec!["--read".into(), "/my file".into()]),
+            ..denial(Kind::Read, "/my file")
+        };
+        let report = report(vec![denial(Kind::Read, "/a"), other], &["--read", "/a"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused reading `/a` (nothing grants it)
+          1 more refusal: reading `/my file` (`--read '/my file'`)
+
+        hint: to allow it: `--read /a`
+        ");
     }
 
     #[test]

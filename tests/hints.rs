@@ -49,3 +49,25 @@ fn a_limit_that_a_run_failed_on_is_named_with_its_flag() {
         .python("import os\ntry:\n  for _ in range(9): os.fork() or os._exit(0)\nexcept OSError: pass")
         .ends();
 }
+
+#[test]
+fn each_of_two_refused_files_is_named() {
+    run()
+        .file("a.txt", "a")
+        .file("b.txt", "b")
+        .bash("cat a.txt; cat b.txt")
+        .status(1)
+        .stderr_has("1 more refusal: reading `@ROOT/a.txt` (`--read @ROOT/a.txt`)")
+        .stderr_has("hint: to allow it: `--read @ROOT/b.txt`")
+        .ends();
+}
+
+#[test]
+fn timeout_is_the_time_limit() {
+    run()
+        .flags(["--timeout", "200ms"])
+        .command(["sleep", "60"])
+        .status(124)
+        .stderr("stockade: the run was ended past its time limit (`--time-limit`)\n")
+        .ends();
+}
