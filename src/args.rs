@@ -225,6 +225,9 @@ pub struct Run {
     /// The script that it runs, where `exec` runs it
     #[arg(skip)]
     pub script: Option<Script>,
+    /// A flag of these that stands among the command's words, which no `--` set apart
+    #[arg(skip)]
+    pub stray_flag: Option<String>,
 }
 
 /// A script as `exec` read it.
@@ -625,11 +628,14 @@ impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
-        if let Some(run) = Run::of_right_words(std::env::args_os().skip(1)) {
-            let task = Task::Run(Box::new(run));
-            return Ok(Arguments { task });
-        }
-        Arguments::parse_grouped(std::env::args_os()).map_err(|error| match error.kind() {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let read = match Run::of_right_words(words.iter().skip(1).cloned()) {
+            Some(run) => Ok(Arguments {
+                task: Task::Run(Box::new(run)),
+            }),
+            None => Arguments::parse_grouped(words.iter().cloned()),
+        };
+        let mut arguments = read.map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -640,8 +646,26 @@ impl Arguments {
                 verbatim: true,
                 ..Failure::text(REFUSED, error.to_string())
             },
-        })
+        })?;
+        if let Task::Run(run) | Task::Exec(run) = &mut arguments.task {
+            run.stray_flag = stray_flag(&words, &run.command);
+        }
+        Ok(arguments)
     }
+}
+
+/// The first of a command's words that is a flag of `run`, if no `--` stands before the command, which is the end of all words.
+fn stray_flag(words: &[OsString], command: &[OsString]) -> Option<String> {
+    let before = words.len().checked_sub(command.len() + 1)?;
+    if words[before] == "--" {
+        return None;
+    }
+    let flag = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.to_string());
+    let mut flags = command.iter().skip(1).filter_map(flag).peekable();
+    flags.peek()?;
+    let known = Run::augment_args(clap::Command::new("run"));
+    let is_known = |flag: &String| known.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    flags.find(is_known).map(|flag| format!("--{flag}"))
 }
 
 impl Arguments {
@@ -804,6 +828,27 @@ mod tests {
                 _ => None,
             });
             assert_eq!(alone, among_all, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_flag_of_ours_behind_the_command_is_found() {
+        let found = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let run = Run::of_right_words(words.iter().skip(1).cloned()).unwrap();
+            stray_flag(&words, &run.command)
+        };
+        assert_eq!(
+            found("stockade run ls --color --profile readonly").as_deref(),
+            Some("--profile")
+        );
+        for line in [
+            "stockade run --profile readonly -- ls --profile readonly",
+            "stockade run --profile readonly ls -l",
+            "stockade run ls --profiles --profile=readonly",
+            "stockade run -- ls --profile readonly",
+        ] {
+            assert_eq!(found(line), None, "{line}");
         }
     }
 

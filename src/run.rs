@@ -71,6 +71,11 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         }
     };
     ledger.close();
+    if let Some(flag) = run.stray_flag.as_ref().filter(|_| !outcome.success()) {
+        note(&format!(
+            "`{flag}` after the command was the command's own; flags of Stockade stand before the command"
+        ));
+    }
     let mut report = outcome.report().clone();
     if !asked.is_empty() {
         asked.extend(
@@ -165,11 +170,7 @@ fn ready(
     }
     sandbox = with_questions(sandbox, run, approver);
     sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
-    for path in run.read.iter().chain(&run.write).chain(&run.exec) {
-        if !path.exists() {
-            note(&format!("`{}` doesn't exist yet", path.display()));
-        }
-    }
+    say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
@@ -185,6 +186,23 @@ fn ready(
         .hint("`--ask never`; a run inside a run is never asked for"));
     }
     Ok(ready)
+}
+
+/// Says which paths of the flags don't exist, and where that looks like a shell's work that was left to us.
+fn say_absent(run: &Run) {
+    for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
+        for path in paths.iter().filter(|path| !path.exists()) {
+            let text = path.to_string_lossy();
+            let why = if text.starts_with('~') {
+                ": the shell didn't expand its `~`, as in quotes or after `=`; `$HOME` works there".into()
+            } else if text.contains(['*', '?', '[', '{']) {
+                format!(": `{flag}` takes no patterns; name a directory, or each file with a `{flag}` of its own")
+            } else {
+                " yet".into()
+            };
+            note(&format!("`{text}` doesn't exist{why}"));
+        }
+    }
 }
 
 /// Who is asked, and how.

@@ -1,6 +1,6 @@
 //! What a person is told who uses a flag for the first time, or wrongly.
 
-use crate::common::{run, skipped};
+use crate::common::{Place, STOCKADE, finish, run, skipped};
 
 #[test]
 fn no_grant_is_suggested_for_a_port_that_the_kernel_keeps() {
@@ -70,4 +70,71 @@ fn timeout_is_the_time_limit() {
         .status(124)
         .stderr("stockade: the run was ended past its time limit (`--time-limit`)\n")
         .ends();
+}
+
+#[test]
+fn a_path_that_the_shell_left_as_it_was_is_told() {
+    run()
+        .flags(["--read", "~/notes", "--write", "./*.csv", "--exec", "./absent"])
+        .stderr(
+            "stockade: `~/notes` doesn't exist: the shell didn't expand its `~`, as in quotes or after `=`; `$HOME` works \
+             there\n\
+             stockade: `./*.csv` doesn't exist: `--write` takes no patterns; name a directory, or each file with a `--write` \
+             of its own\n\
+             stockade: `./absent` doesn't exist yet\n",
+        )
+        .ends();
+}
+
+#[test]
+fn a_file_of_a_profiles_name_is_named_in_the_hint() {
+    let place = Place::new();
+    place.file(
+        "pipeline.toml",
+        "version = 1\nname = \"pipeline\"\ndescription = \"x\"\n",
+    );
+    let refused = finish(
+        place.command(STOCKADE).args(["run", "--profile", "pipeline", "true"]),
+        b"",
+    );
+    assert_eq!(
+        refused.stderr(),
+        "stockade: no profile is called `pipeline`\n\n\
+         hint: a profile's file is named by its path: `--profile ./pipeline.toml`\n"
+    );
+}
+
+#[test]
+fn a_file_with_a_shipped_profiles_name_is_named_with_the_way_to_rename_it() {
+    let text = "version = 1\nname = \"readonly\"\ndescription = \"x\"\n";
+    run()
+        .file("~/.config/stockade/profiles/readonly.toml", text)
+        .profile("readonly")
+        .status(125)
+        .stderr(
+            "stockade: `@HOME/.config/stockade/profiles/readonly.toml` has the name of the shipped profile `readonly`\n\n\
+             hint: rename it: `mv @HOME/.config/stockade/profiles/readonly.toml \
+             @HOME/.config/stockade/profiles/my-readonly.toml`, and write `name = \"my-readonly\"` in it; it may say \
+             `extends = \"readonly\"`\n",
+        )
+        .ends();
+    run()
+        .file("~/.config/stockade/profiles/readonly.toml", text)
+        .profile("workspace")
+        .ends();
+}
+
+#[test]
+fn a_flag_behind_the_command_is_told_where_the_run_fails() {
+    const NOTE: &str =
+        "`--profile` after the command was the command's own; flags of Stockade stand before the command\n";
+    let place = Place::new();
+    let said = |words: &[&str]| finish(place.command(STOCKADE).arg("run").args(words), b"").stderr();
+    assert_eq!(
+        said(&["sh", "-c", "exit 3", "sh", "--profile", "readonly"]),
+        format!("stockade: {NOTE}")
+    );
+    assert_eq!(said(&["sh", "-c", "exit 0", "sh", "--profile", "readonly"]), "");
+    assert_eq!(said(&["--", "sh", "-c", "exit 3", "sh", "--profile", "readonly"]), "");
+    assert_eq!(said(&["sh", "-c", "exit 3", "sh", "--color"]), "");
 }
