@@ -35,6 +35,7 @@ mod rules;
 mod run;
 mod script;
 mod signals;
+mod text_grants;
 mod trust;
 
 use std::io::{self, Write};
