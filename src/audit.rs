@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::REFUSED;
 use super::args::Audit;
-use super::message::Failure;
+use super::message::{Failure, note_empty};
 use super::moment;
 use stockade::approve::{Choice as Said, Extent, Lifetime, Requested};
 use stockade::audit::{Ended, Record, Seen};
@@ -66,7 +66,8 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
                 since_ms: None,
             };
             let print = if *json { exported } else { listed };
-            each(&state, &choice, |row| print(&row, out))?;
+            let count = each(&state, &choice, |row| print(&row, out))?;
+            note_empty("record in the audit trail", count == 0, *json);
         }
         Audit::Show { run, json } => {
             let choice = Choice {

@@ -119,6 +119,13 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
 }
 
+/// That a list for people is empty.
+pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
+    if is_empty && !is_json {
+        note(&format!("there is no {what}"));
+    }
+}
+
 /// What to do about the lines before.
 pub fn hint(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\nhint: {}\n", escaped(text));

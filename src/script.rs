@@ -9,7 +9,7 @@ use std::path::Path;
 use super::REFUSED;
 use super::args::ScriptTask;
 use super::audit::state;
-use super::message::{Failure, note};
+use super::message::{Failure, note, note_empty};
 use super::moment;
 use stockade::profile::{Catalog, visible};
 use stockade::surroundings::Surroundings;
@@ -109,13 +109,13 @@ fn list(profile: Option<&str>, json: bool, out: &mut dyn Write) -> Result<(), Fa
     if let Some(profile) = profile {
         must_load(profile)?;
     }
-    let Some(mut store) = ScriptStore::open_existing(&state)? else {
-        return Ok(());
-    };
-    for script in store.list()? {
-        if profile.is_some_and(|profile| script.profile != profile) {
-            continue;
-        }
+    let all = ScriptStore::open_existing(&state)?
+        .map(|mut store| store.list())
+        .transpose()?;
+    let is_shown = |script: &StoredScript| profile.is_none_or(|profile| script.profile == profile);
+    let shown: Vec<StoredScript> = all.into_iter().flatten().filter(is_shown).collect();
+    note_empty("script that `exec` remembers", shown.is_empty(), json);
+    for script in shown {
         let line = match json {
             true => as_json(&script, &state).to_string(),
             false => format!(

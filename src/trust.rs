@@ -12,7 +12,7 @@ use nix::sys::termios::{FlushArg, tcflush};
 use super::REFUSED;
 use super::args::Trust;
 use super::layers::{Here, unprinted};
-use super::message::{Failure, note};
+use super::message::{Failure, note, note_empty};
 use stockade::approve::Choice;
 pub use stockade::approve::grammar::{Offer, Said, UNCLEAR};
 use stockade::profile::visible;
@@ -174,7 +174,9 @@ fn ask(stdin: &io::Stdin) -> io::Result<Said> {
 
 fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    for pin in judge::trusted(surroundings.state.as_deref())? {
+    let pins = judge::trusted(surroundings.state.as_deref())?;
+    note_empty("trusted project", pins.is_empty(), is_json);
+    for pin in pins {
         let (now, remark) = match pin.now() {
             judge::Trust::Trusted => ("trusted", ""),
             judge::Trust::Changed => ("changed", "  # has changed, doesn't count"),

@@ -221,7 +221,7 @@ fn verify_answers_0_1_or_125() {
 #[test]
 fn a_stored_grant_is_shown_revoked_once_and_its_end_recorded() {
     let place = Place::new();
-    assert_eq!(output(&place, &["grant", "list"]), "");
+    assert_eq!(stockade(&place, &["grant", "list"]).stdout(), "");
     assert!(!place.state().join("grants.db").exists());
     let key = Key {
         project: "/srv/project".into(),
@@ -254,7 +254,7 @@ fn a_stored_grant_is_shown_revoked_once_and_its_end_recorded() {
         output(&place, &["grant", "revoke", &id]),
         format!("revoked {id}: --read '/srv/a b'\n")
     );
-    assert_eq!(output(&place, &["grant", "list"]), "");
+    assert_eq!(stockade(&place, &["grant", "list"]).stdout(), "");
     assert!(output(&place, &["grant", "list", "--all"]).contains("; revoked "));
     assert!(output(&place, &["audit", "list"]).contains("revoked   --read '/srv/a b'"));
     let unknown = stockade(&place, &["grant", "revoke", "nosuch"]);

@@ -33,16 +33,22 @@ fn a_limit_that_a_run_failed_on_is_named_with_its_flag() {
         .stderr_has("hint: `--process-limit COUNT` sets it")
         .ends();
     let writes = "head -c 3000000 /dev/zero >x; exit $?";
-    for flag in ["--file-size-limit", "--disk-limit"] {
+    let run_past = |flag: &str| {
         run()
             .profile("workspace")
             .flags([flag, "1M"])
             .command(["bash", "-c", writes])
-            .status(153)
-            .stderr_has("a program was ended by SIGXFSZ")
-            .stderr_has("hint: `--file-size-limit` sets it for each file, `--disk-limit` for all together")
-            .ends();
-    }
+    };
+    run_past("--file-size-limit")
+        .status(153)
+        .stderr_has("a program was ended by SIGXFSZ")
+        .stderr_has("hint: `--file-size-limit` sets it for each file, `--disk-limit` for all together")
+        .ends();
+    // Where it is seen in time, the whole run is ended.
+    run_past("--disk-limit")
+        .any_status()
+        .stderr_has("`--disk-limit`")
+        .ends();
     // What got along without is no failure.
     run()
         .flags(["--process-limit", "2"])
@@ -60,6 +66,57 @@ fn each_of_two_refused_files_is_named() {
         .stderr_has("1 more refusal: reading `@ROOT/a.txt` (`--read @ROOT/a.txt`)")
         .stderr_has("hint: to allow it: `--read @ROOT/b.txt`")
         .ends();
+}
+
+#[test]
+fn an_empty_list_says_so_on_standard_error() {
+    let place = Place::new();
+    for (words, said) in [
+        (&["grant", "list"][..], "there is no permanent grant"),
+        (&["cache", "list"], "there is no cache"),
+        (&["trust", "--list"], "there is no trusted project"),
+        (&["script", "list"], "there is no script that `exec` remembers"),
+        (&["audit", "list"], "there is no record in the audit trail"),
+    ] {
+        let listed = finish(place.command(STOCKADE).args(words), b"");
+        let expected = (Some(0), String::new(), format!("stockade: {said}\n"));
+        assert_eq!(
+            (listed.status.code(), listed.stdout(), listed.stderr()),
+            expected,
+            "{words:?}"
+        );
+        let as_json = finish(place.command(STOCKADE).args(words).arg("--json"), b"");
+        assert_eq!(
+            (as_json.stdout(), as_json.stderr()),
+            (String::new(), String::new()),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn infer_names_what_exec_leaves_out() {
+    let place = Place::new();
+    place.file("data/a.csv", "1");
+    let script = place.file("s.py", "print(open('data/a.csv').read())\n");
+    std::fs::create_dir(place.path("other")).unwrap();
+    let infers = |root: &str| {
+        let words = ["infer", script.to_str().unwrap(), "--root", root];
+        finish(place.command(STOCKADE).args(words), b"").stdout()
+    };
+    assert!(
+        infers(".").ends_with("`stockade exec` runs it with that\n"),
+        "{}",
+        infers(".")
+    );
+    let elsewhere = infers("other");
+    assert!(
+        elsewhere.ends_with(
+            "`stockade exec` runs it with that, but for `--read ./data/a.csv`: what is outside the root, a link, closed or \
+             not there isn't granted by a text\n"
+        ),
+        "{elsewhere}"
+    );
 }
 
 #[test]

@@ -88,7 +88,10 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         @ROOT wasn't trusted
         Some(0)
         ");
-    assert_eq!(told(&place, &["trust", "--list"]), "Some(0)");
+    assert_eq!(
+        told(&place, &["trust", "--list"]),
+        "! stockade: there is no trusted project\nSome(0)"
+    );
 }
 
 #[test]
