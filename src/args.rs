@@ -252,79 +252,79 @@ pub struct Infer {
     /// The script; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Its language: python, javascript, typescript, shell [default: what its first line or its name says]
+    /// Language: python, javascript, typescript, shell [default: by the first line or the name]
     #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
     pub lang: Option<Language>,
-    /// The root that `./` means, in which it would run [default: here]
+    /// Root that `./` means, in which the script would run [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// What reads for the others, and has no rights
+    /// Serve as the confined process that parses scripts
     #[arg(long, hide = true)]
     pub reader: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ScriptTask {
-    /// List them, those that ran last first
+    /// List the scripts, the most recent first
     List {
-        /// Only those that run with this profile
+        /// Only scripts that run with this profile
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Show what is known of one, and what was approved for it
+    /// Show a script's record, and what was approved for it
     Show {
-        /// Its file, or the beginning of its hash
+        /// The script's file, or the beginning of its hash
         script: String,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Choose a script's profile
     Set {
-        /// Its file
+        /// The script's file
         script: PathBuf,
         /// Profile, by name
         #[arg(long, value_name = "NAME")]
         profile: String,
-        /// It rests on what the script was seen to use, not on a person's reading
+        /// Record that the choice rests on observed runs, not on a review by a person
         #[arg(long)]
         observed: bool,
     },
-    /// Forget a script, and take back what was approved for it
+    /// Remove a script's record, and revoke what was approved for it
     Forget {
-        /// Its file, or the beginning of its hash
+        /// The script's file, or the beginning of its hash
         script: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Learn {
-    /// Write the profile to this file, whose name is the profile's [default: standard output, and the command's own
-    /// output goes to standard error]
+    /// Write the profile to this file, and name it after the file [default: standard output; the command's own output then
+    /// goes to standard error]
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
-    /// What it may do meanwhile: a profile, by name or file. No question is asked
+    /// Profile that the command runs under, by name or file; no question is asked
     #[arg(long, value_name = "NAME|FILE", default_value = "mcp-standard")]
     pub ceiling: String,
-    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// The profile's name [default: the file's, else learned]
+    /// Name of the profile [default: the file's, else `learned`]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Say what its script asks for by its text, beside what it used
+    /// Compare what the script's source asks for with what the run used
     #[arg(long)]
     pub compare: bool,
-    /// Print all that was learnt as JSON; the command's own output goes to standard error
+    /// Print everything that was learnt as JSON; the command's own output goes to standard error
     #[arg(long)]
     pub json: bool,
-    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
+    /// End the run after this time (exit code 124): 500ms, 30s, 5m, 2h
     #[arg(long, alias = "timeout", value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
     /// The command and its arguments
@@ -336,7 +336,7 @@ pub struct Learn {
 pub enum Profile {
     /// List all profiles
     List {
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
@@ -344,106 +344,106 @@ pub enum Profile {
     Show {
         /// Profile, by name or file
         name: String,
-        /// With absolute paths, as a run from here would have them
+        /// Show absolute paths, as for a run from here
         #[arg(long)]
         resolved: bool,
-        /// The root that `./` means [default: here]
+        /// Root that `./` means [default: current directory]
         #[arg(long, value_name = "DIR", requires = "resolved")]
         root: Option<PathBuf>,
     },
-    /// Print what every profile keeps closed: secrets, and files that are guarded from writing
+    /// Print the paths that every profile closes: secrets, and files that are guarded from writing
     Secrets {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Look for what is legal but unwise; exit code 1 where something is
+    /// Check a profile for rules that are legal but unwise; exit code 1 if there are any
     Lint {
         /// Profile, by name or file
         name: String,
     },
-    /// Try what profiles promise in their `[tests]` against the sandbox; exit code 1 where a promise doesn't hold
+    /// Run the `[tests]` of profiles inside the sandbox; exit code 1 if one fails
     Test {
         /// Profiles, by name or file [default: all]
         #[arg(value_name = "NAME|FILE")]
         names: Vec<String>,
-        /// Your own root and home in place of some made for the test: nothing is made there, so of files only reading is
-        /// tried, and the policy says the rest
+        /// Use this root and your home in place of temporary ones: no file is made there, so only reads are tried, and the
+        /// policy decides the rest
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Say what a second profile allows that the first doesn't (+) and no longer allows (-); exit code 1 where they differ
+    /// Compare two profiles: `+` the second allows more, `-` it allows less; exit code 1 if they differ
     Diff {
         /// The first profile, by name or file
         a: String,
-        /// The second
+        /// The second profile, by name or file
         b: String,
-        /// The root that `./` means [default: here]
+        /// Root that `./` means [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Print the JSON Schema of profiles, for editors
     Schema,
-    /// What `test` runs inside the sandbox
+    /// The probe that `test` runs inside the sandbox
     #[command(hide = true)]
     Probe {
-        /// What to do
+        /// The access to try
         word: String,
-        /// To what
+        /// The target of the access
         target: OsString,
-        /// The value that a variable has
+        /// The expected value of a variable
         value: OsString,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The agent that asks; without one the rules alone decide
+    /// Agent that makes the call; without one the rules alone decide
     #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     pub agent: Option<String>,
-    /// A tool is to be called
+    /// Check a call of this tool
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub tool: Option<String>,
-    /// A skill is to be loaded, by the tool `skill_load`
+    /// Check loading this skill by the tool `skill_load`
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub skill: Option<String>,
-    /// A path or host is to be used: read, write, delete, execute, connect
+    /// Check an access to a path or host: read, write, delete, execute, connect
     #[arg(long, value_name = "ACTION", value_parser = ["read", "write", "delete", "execute", "connect"])]
     pub action: Option<String>,
-    /// The path of `--action`
+    /// Path of `--action`
     #[arg(long, value_name = "PATH", requires = "action", conflicts_with = "host")]
     pub path: Option<PathBuf>,
-    /// The host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
+    /// Host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
     #[arg(long, value_name = "HOST", requires = "action")]
     pub host: Option<String>,
-    /// More rules, as one more layer: TOML, or JSON
+    /// File with more rules, TOML or JSON: one more layer
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// The root that `./` means [default: here]
+    /// Root that `./` means [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Where a command would start, or what a path is relative to [default: the root]
+    /// Directory that the command starts in, or that the path is relative to [default: the root]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// No question can be asked: what needs one is refused
+    /// Deny what would need a confirmation
     #[arg(long)]
     pub no_ask: bool,
-    /// Answer as JSON
+    /// Print the answer as JSON
     #[arg(long)]
     pub json: bool,
-    /// Read questions from standard input, one JSON object a line, and answer each with one
+    /// Read calls from standard input, one JSON object a line, and print a JSON object for each
     #[arg(long, conflicts_with_all = ["tool", "skill", "action", "path", "host", "json", "command"])]
     pub batch: bool,
-    /// What goes into the audit trail: nothing (off), refusals and questions (denials), or every decision (all)
+    /// What the audit trail records: nothing (off), refusals and questions (denials), or every decision (all)
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]
     pub audit: Level,
-    /// The command line of the tool: one text as a shell gets it, or words
+    /// The tool's command line: one string for a shell, or words
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -452,13 +452,13 @@ pub struct Check {
 pub enum Audit {
     /// List the newest records, one a line
     List {
-        /// Of this run alone
+        /// Only records of this run
         #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
         run: Option<String>,
-        /// So many
+        /// Number of records
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
@@ -467,18 +467,18 @@ pub enum Audit {
         /// The run's id
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         run: String,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Find the first record that was altered, taken away or moved; exit code 1 where there is one
+    /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
     Verify,
     /// Write records as JSON (`schemas/audit.schema.json`)
     Export {
-        /// One a line; there is no other form
+        /// JSON Lines, one record a line; required, the only format
         #[arg(long, required = true)]
         jsonl: bool,
-        /// Not before this: a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
         #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
         since: Option<u64>,
     },
@@ -486,38 +486,38 @@ pub enum Audit {
 
 #[derive(Debug, Subcommand)]
 pub enum Grant {
-    /// List what was granted for good
+    /// List permanent grants
     List {
-        /// What was revoked too
+        /// Include revoked grants
         #[arg(long)]
         all: bool,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Take a grant back
+    /// Revoke a grant
     Revoke {
-        /// The grant's id, as `stockade grant list` shows it
+        /// Id of the grant, from `stockade grant list`
         id: String,
     },
-    /// Write all of them, one a line, as JSON
+    /// Print all grants as JSON, one a line
     Export,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Cache {
-    /// List the caches with their sizes, those that were used last first
+    /// List the caches with their sizes, the most recent first
     List {
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Remove caches that no run is using
+    /// Remove caches that are not in use
     Remove {
-        /// Their names, or the beginnings, as `stockade cache list` shows them
+        /// Names or their beginnings, from `stockade cache list`
         #[arg(value_name = "NAME", required_unless_present = "all")]
         names: Vec<String>,
-        /// All of them
+        /// Remove all caches
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
@@ -525,15 +525,15 @@ pub enum Cache {
 
 #[derive(Debug, Subcommand)]
 pub enum Config {
-    /// Show what counts: built in, yours, the project's
+    /// Show the configuration that counts: built in, yours, the project's
     Show {
-        /// Say of each line where it comes from, and show what doesn't count
+        /// Show where each line comes from, and lines that don't count
         #[arg(long)]
         origin: bool,
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON, one a line, each with where it comes from and whether it counts
+        /// Print JSON, one line each, with where it comes from and whether it counts
         #[arg(long)]
         json: bool,
     },
@@ -543,52 +543,52 @@ pub enum Config {
 
 #[derive(Debug, Args)]
 pub struct Trust {
-    /// The project's root [default: here]
+    /// The project's root [default: current directory]
     #[arg(value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Trust what is there without a question
+    /// Trust the present content without a question
     #[arg(long, conflicts_with_all = ["diff", "revoke", "list"])]
     pub yes: bool,
-    /// Trust it if this is its hash
+    /// Trust the content if it has this hash
     #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "revoke", "list"])]
     pub hash: Option<String>,
-    /// Show what it widens against what was trusted before; exit code 1 where it isn't trusted
+    /// Show what the content allows beyond what was trusted before; exit code 1 if it isn't trusted
     #[arg(long, conflicts_with_all = ["revoke", "list"])]
     pub diff: bool,
-    /// Trust it no more
+    /// Revoke the trust
     #[arg(long, conflicts_with = "list")]
     pub revoke: bool,
-    /// List what is trusted
+    /// List trusted projects
     #[arg(long, conflicts_with = "root")]
     pub list: bool,
-    /// The list as JSON, one a line
+    /// Print the list as JSON, one a line
     #[arg(long, requires = "list")]
     pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Rules {
-    /// List the rules that count in the order in which they are looked at, each with its origin
+    /// List the rules that count, in the order of evaluation, with their origins
     List {
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Write what allows a call from now on into the project's configuration
+    /// Add a rule that allows a call to the project's configuration
     Remember {
         /// The tool
         #[arg(long, value_name = "NAME")]
         tool: String,
-        /// For `skill_load`: the skill
+        /// The skill, for `skill_load`
         #[arg(long, value_name = "NAME")]
         skill: Option<String>,
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// For `bash`: the command line
+        /// The command line, for `bash`
         #[arg(trailing_var_arg = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
@@ -596,30 +596,30 @@ pub enum Rules {
 
 #[derive(Debug, Args)]
 pub struct Approvals {
-    /// Stay when nothing waits any more; on a terminal as a full-screen list
+    /// Stay when no question is left; on a terminal as a full-screen list
     #[arg(long)]
     pub watch: bool,
-    /// Plain lines, also on a terminal
+    /// Print plain lines, on a terminal too
     #[arg(long)]
     pub plain: bool,
-    /// A line of JSON for each question and what becomes of it, for programs
+    /// Print a line of JSON for each question and its outcome
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// What `stockade run --report` wrote; `-` is standard input
+    /// Report of `stockade run --report`; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
