@@ -233,9 +233,9 @@ impl Choice {
         match &self.why {
             Why::Flag if is_kept => {
                 let forgets = command_line(&["stockade", "script", "forget", &name]);
-                format!("`{name}` runs under `{profile}`, as you say, from now on (until `{forgets}`)")
+                format!("`{name}` runs under `{profile}` from now on, by `--profile` (undo it: `{forgets}`)")
             }
-            Why::Flag => format!("`{name}` runs under `{profile}`, as you say"),
+            Why::Flag => format!("`{name}` runs under `{profile}`, by `--profile`"),
             Why::Before => {
                 let basis = self.script.basis.name();
                 format!(
@@ -243,10 +243,10 @@ impl Choice {
                     self.script.source.name()
                 )
             }
-            Why::Unread => format!("`{name}` runs under `{profile}`: its language isn't one that can be read"),
-            Why::Agent => format!("`{name}` runs under `{profile}`, which is all that its agent or tool has"),
+            Why::Unread => format!("`{name}` runs under `{profile}`: its language is unknown"),
+            Why::Agent => format!("`{name}` runs under `{profile}`, the profile of its agent or tool"),
             Why::Read(answer) if !answer.is_sure() => format!(
-                "`{name}` runs under `{profile}`: what it needs can't be told ({}; {})",
+                "`{name}` runs under `{profile}`: its needs can't be inferred ({}; {})",
                 reasons(answer),
                 answer.confidence
             ),
@@ -287,10 +287,7 @@ fn narrower_of_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failu
 
 fn remember(state: &Path, script: &StoredScript) {
     if let Err(error) = ScriptStore::open(state).and_then(|mut store| store.set(script)) {
-        note(&format!(
-            "this script isn't remembered: {}",
-            visible(&error.to_string())
-        ));
+        note(&format!("can't remember this script: {}", visible(&error.to_string())));
     }
 }
 

@@ -33,7 +33,7 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
             let listing = store.list()?;
             for id in &listing.damaged {
                 note(&format!(
-                    "the stored grant `{id}` is damaged, so none counts until it is revoked"
+                    "the stored grant `{id}` is damaged: no stored grant is used until it is revoked"
                 ));
             }
             let mut shown = listing
@@ -106,7 +106,10 @@ fn revoke(mut store: GrantStore, id: &str, state: &Path, out: &mut dyn Write) ->
     let text = match store.revoke(id)? {
         Some(grant) => {
             if let Err(error) = record(&grant, state) {
-                note(&format!("the audit trail lacks this: {}", Failure::from(error).message));
+                note(&format!(
+                    "can't record this in the audit trail: {}",
+                    Failure::from(error).message
+                ));
             }
             format!("revoked {id}: {}", command_line(&grant.grant.given.words()))
         }

@@ -24,7 +24,7 @@ pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
     };
     let script = Script::read(file, &name)?;
     let language = task.lang.or_else(|| Language::of(file, &script.text)).ok_or_else(|| {
-        Failure::text(REFUSED, format!("the language of `{name}` can't be told"))
+        Failure::text(REFUSED, format!("can't tell the language of `{name}`"))
             .hint("`--lang python`, `javascript`, `typescript` or `shell`")
     })?;
     let setting = setting(task.root.as_deref(), file)?;

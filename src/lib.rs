@@ -101,7 +101,7 @@ pub(crate) fn tell_fault(fault: &Fault) {
 }
 
 /// What a person can do about a mistake of ours.
-const REPORT_IT: &str = "this is a mistake in Stockade: please report it with these lines";
+const REPORT_IT: &str = "this is a bug in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {

@@ -31,7 +31,7 @@ pub fn reached(report: &Report) -> Option<Failure> {
         return None;
     }
     if report.exit_code == Some(PAST_FILE_SIZE) {
-        let text = "a program was ended by SIGXFSZ, as one is that writes past the run's limit of files";
+        let text = "a program was ended by SIGXFSZ: it wrote past the run's limit of file sizes";
         return Some(
             Failure::text(0, text).hint("`--file-size-limit` sets it for each file, `--disk-limit` for all together"),
         );

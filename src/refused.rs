@@ -35,7 +35,7 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
 
 /// The filter ends a process that calls the kernel in another way than this architecture's: no supervisor hears of it.
 const FOREIGN_CALL: &str =
-    "the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)";
+    "the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)";
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
 fn sentence(denial: &Denial) -> String {
@@ -64,7 +64,7 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
 }
 
 /// What the kernel refuses by itself is known only as far as the program tells of it.
-const UNSEEN: &str = "refused reads aren't seen with `--trace fast`; `--trace exact` tells more";
+const UNSEEN: &str = "`--trace fast` doesn't see refused reads; `--trace exact` does";
 
 fn is_fast(report: &Report) -> bool {
     report.enforcement.trace == Trace::Fast
@@ -82,7 +82,7 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
         "accesses were refused"
     };
     let told = format!(
-        "{count} {refused}, and nothing tells whether that is why it failed{}",
+        "{count} {refused}, possibly the reason for the failure{}",
         where_listed(file)
     );
     match is_fast(report) {
@@ -124,7 +124,7 @@ fn where_listed(file: Option<&OsStr>) -> String {
     match file {
         Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => format!(": `stockade explain {}`", quoted(file)),
         Some(_) => " in the report".to_string(),
-        None => ": `--report FILE` lists them, and `stockade explain FILE` tells".to_string(),
+        None => ": `--report FILE` writes them, `stockade explain FILE` shows them".to_string(),
     }
 }
 
@@ -158,12 +158,12 @@ fn hint(report: &Report) -> Option<String> {
 }
 
 /// Without a socket it isn't seen where a program would go.
-pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
-                              isn't 80 or 443), `--listen PORT` for a port of its own";
+pub const NO_NETWORK: &str = "the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no \
+                              `:PORT`), or `--listen PORT` for a port of its own";
 
 /// No line to paste: that would be for people who don't know what it opens.
-const POWERFUL_SOCKET: &str = "that socket's server does what it is asked, beyond this run: it is closed in every profile, \
-                               and `--socket` opens it where it is named";
+const POWERFUL_SOCKET: &str = "the server of this socket acts outside the sandbox: every profile closes it, and only \
+                               `--socket` with its path opens it";
 
 /// Whether a program was refused a socket behind which commands are obeyed.
 fn wants_powerful_socket(denial: &Denial) -> bool {
@@ -325,7 +325,7 @@ mod tests {
 
         hint: to allow it: `--read /etc/hosts`, or more widely `--profile mcp-standard`
         ");
-        assert!(text(&report, None).contains("3 more refusals: `--report FILE` lists them"));
+        assert!(text(&report, None).contains("3 more refusals: `--report FILE` writes them"));
         assert!(text(&report, Some("fd:3")).contains("3 more refusals in the report"));
     }
 
@@ -436,7 +436,7 @@ mod tests {
         insta::assert_snapshot!(text(&report, None), @"
         stockade: `python3` was refused the socket `/run/docker.sock` (nothing grants it)
 
-        hint: that socket's server does what it is asked, beyond this run: it is closed in every profile, and `--socket` opens it where it is named
+        hint: the server of this socket acts outside the sandbox: every profile closes it, and only `--socket` with its path opens it
         ");
     }
 
@@ -460,7 +460,7 @@ mod tests {
         insta::assert_snapshot!(text(&report, None), @"
         stockade: `python3` was refused connecting to the internet (nothing grants it)
 
-        hint: it has no network: `--host NAME:PORT` for each host that it may reach (the port where it isn't 80 or 443), `--listen PORT` for a port of its own
+        hint: the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no `:PORT`), or `--listen PORT` for a port of its own
         ");
     }
 
@@ -473,7 +473,7 @@ mod tests {
         let mut report = report(vec![harmless], &[], None);
         assert!(explanation(&report, None).is_none());
         report.unsure = true;
-        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, and nothing tells whether that is why it failed: `stockade explain r.json`");
+        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, possibly the reason for the failure: `stockade explain r.json`");
     }
 
     #[test]
@@ -481,7 +481,7 @@ mod tests {
         let mut report = report(Vec::new(), &[], None);
         report.signal = Some("SIGSYS".into());
         insta::assert_snapshot!(text(&report, None), @"
-        stockade: the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)
+        stockade: the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)
 
         hint: use the program's build for this architecture
         ");

@@ -179,11 +179,10 @@ fn ready(
     }
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
     if was_chosen && !ready.asks() {
-        return Err(Failure::text(
-            REFUSED,
-            "no question can be asked in this run: it has no supervisor of its own",
-        )
-        .hint("`--ask never`; a run inside a run is never asked for"));
+        return Err(
+            Failure::text(REFUSED, "this run can't ask questions: it has no supervisor of its own")
+                .hint("use `--ask never`; a run inside a run can't ask"),
+        );
     }
     Ok(ready)
 }
@@ -279,7 +278,7 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
     match place.to_str().and_then(|text| text.strip_prefix("fd:")) {
         Some(number) => {
             let number = number.parse().map_err(|_| {
-                Failure::text(REFUSED, format!("`{}` names no descriptor", place.display()))
+                Failure::text(REFUSED, format!("`{}` isn't a descriptor", place.display()))
                     .hint("`--report fd:3` with `3>report.json`, for example")
             })?;
             Sink::descriptor(number).map_err(failed)
@@ -289,7 +288,7 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
                 Some(libc::ELOOP) => Some("it is a symbolic link, and a report is never written through one"),
                 Some(libc::ENOENT) => Some("its directory has to be there"),
                 Some(libc::EMLINK) => {
-                    Some("it is a file with a second name (a hard link), which another may write; remove it, or name another")
+                    Some("it has a second name (a hard link), through which others may write; remove it, or name another file")
                 }
                 _ => None,
             };
@@ -310,7 +309,7 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
         }
         Some(Ok(Written::Elsewhere(path))) => {
             note(&format!(
-                "the report's name was taken away during the run, and what has it now isn't the report, which is `{}`",
+                "another file has taken the report's name during the run; the report is `{}`",
                 visible(&path.to_string_lossy())
             ));
             true

@@ -89,7 +89,7 @@ pub fn known(state: &Path, hash: &str) -> Option<StoredScript> {
         ScriptStore::open_existing(state).and_then(|store| store.map_or(Ok(None), |mut store| store.find(hash)));
     found.unwrap_or_else(|error| {
         note(&format!(
-            "what is known of this script isn't used: {}",
+            "can't use the stored record of this script: {}",
             visible(&error.to_string())
         ));
         None
@@ -172,10 +172,11 @@ pub fn must_load(profile: &str) -> Result<(), Failure> {
 
 fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if profile.contains('/') {
-        return Err(
-            Failure::text(REFUSED, "a script's profile is named, since a file may change")
-                .hint("put it into `~/.config/stockade/profiles/`"),
-        );
+        return Err(Failure::text(
+            REFUSED,
+            "a script's profile has to be a name: a profile's file could change",
+        )
+        .hint("put it into `~/.config/stockade/profiles/`"));
     }
     must_load(profile)?;
     let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{}`: {error}", file.display()));

@@ -132,7 +132,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
             return Ok(true);
         }
         let message = format!("the file's hash is `{}`, not `{hash}`", project.hash);
-        return Err(Failure::text(REFUSED, message).hint("it isn't the file that was looked at: look at this one"));
+        return Err(Failure::text(REFUSED, message).hint("the file has changed since its review: review it again"));
     }
     if task.yes {
         return Ok(true);
@@ -141,7 +141,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     if !stdin.is_terminal() || !io::stderr().is_terminal() {
         let message = "can't ask whether to trust it: standard input and error aren't a terminal";
         return Err(Failure::text(REFUSED, message)
-            .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
+            .hint("`--hash HASH` trusts exactly the reviewed content, `--yes` the present content"));
     }
     loop {
         match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
