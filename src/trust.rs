@@ -44,7 +44,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     show(&here, project, out)?;
     if project.is_trusted() {
-        note("it is trusted already");
+        note("already trusted");
         return Ok(0);
     }
     // Where the answer can't be kept there's no use in asking.
@@ -52,11 +52,11 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     judge::trusted(state)?;
     out.flush().map_err(unprinted)?;
     if !agreed(task, project)? {
-        note("it isn't trusted");
+        note("not trusted");
         return Ok(UNTRUSTED);
     }
     judge::trust(state, project)?;
-    note("it is trusted until it changes");
+    note("trusted until the file changes");
     Ok(0)
 }
 
@@ -84,7 +84,7 @@ fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failu
     }
     lifted(&widening.lifted, out)?;
     if project.widens.is_empty() {
-        writeln!(out, "  it allows nothing that isn't allowed without it").map_err(unprinted)?;
+        writeln!(out, "  it allows nothing beyond what is allowed without it").map_err(unprinted)?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
         false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
     }
     if !widening.lifted.is_empty() {
-        note("what it denied or narrowed before and is marked `no longer` doesn't hold any more");
+        note("lines marked `no longer` denied or narrowed something before");
     }
     Ok(UNTRUSTED)
 }
@@ -162,7 +162,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
 fn ask(stdin: &io::Stdin) -> io::Result<Said> {
     let _ = tcflush(stdin, FlushArg::TCIFLUSH);
     let offer = Offer::whether();
-    let question = Ink::here().styled(Style::Asked, "Shall this count?");
+    let question = Ink::here().styled(Style::Asked, "Trust this configuration?");
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
     // Past the buffer of `Stdin`, which would keep what isn't the answer.
     let mut line = [0; LONGEST_LINE];

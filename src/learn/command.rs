@@ -177,11 +177,8 @@ fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
     let (program, arguments) = task.command.split_first().expect("clap requires a command");
     let prepare = |sandbox: &Sandbox| sandbox.command(program).args(arguments).prepare();
     let unseen = || {
-        Failure::text(
-            REFUSED,
-            "nothing can be learnt here: the run has no supervisor of its own",
-        )
-        .hint("a run inside a run can't be observed; `stockade doctor` says what this machine has")
+        Failure::text(REFUSED, "can't observe this run: it has no supervisor of its own")
+            .hint("a run inside a run can't be observed; `stockade doctor` shows what this machine has")
     };
     match prepare(&sandbox.clone().telling_hosts()) {
         Ok(ready) if ready.plan.supervisor == Supervisor::Own && ready.plan.supervision.is_some() => Ok(ready),
@@ -209,7 +206,7 @@ impl Observed {
         if task.compare {
             match self.asked() {
                 Some(asked) => lesson.compare = Some(learn::compare(asked, &lesson)),
-                None => note("the command runs no script that can be read, so there is nothing to compare"),
+                None => note("the command runs no script that `infer` reads, so there is nothing to compare"),
             }
         }
         lesson
