@@ -413,7 +413,7 @@ pub struct Check {
     /// Check loading this skill by the tool `skill_load`
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub skill: Option<String>,
-    /// Check an access to a path or host: read, write, delete, execute, connect
+    /// Check an access to a path or host
     #[arg(long, value_name = "ACTION", value_parser = ["read", "write", "delete", "execute", "connect"])]
     pub action: Option<String>,
     /// Path of `--action`

@@ -31,7 +31,7 @@ pub fn reached(report: &Report) -> Option<Failure> {
         return None;
     }
     if report.exit_code == Some(PAST_FILE_SIZE) {
-        let text = "a program was ended by SIGXFSZ: it wrote past the run's limit of file sizes";
+        let text = "a program was probably ended by SIGXFSZ (exit code 153): it wrote past a limit of file sizes";
         return Some(
             Failure::text(0, text).hint("`--file-size-limit` sets it for each file, `--disk-limit` for all together"),
         );

@@ -41,7 +41,7 @@ fn a_limit_that_a_run_failed_on_is_named_with_its_flag() {
     };
     run_past("--file-size-limit")
         .status(153)
-        .stderr_has("a program was ended by SIGXFSZ")
+        .stderr_has("a program was probably ended by SIGXFSZ")
         .stderr_has("hint: `--file-size-limit` sets it for each file, `--disk-limit` for all together")
         .ends();
     // Where it is seen in time, the whole run is ended.
