@@ -70,7 +70,9 @@ impl Acting {
             acting.role.mode = mode;
         }
         if acting.role.mode == Mode::Bypass {
-            note("DANGER: mode `bypass`: the agent's scope doesn't count and no change asks; for tests alone");
+            note(
+                "DANGER: mode `bypass` ignores the agent's scope and allows granted changes without a question; use it only for tests",
+            );
         }
         Ok(acting)
     }

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 use super::REFUSED;
 use super::ask::Ask;
+use super::help;
 use super::message::Failure;
 use super::moment;
 use stockade::approve::Unit;
@@ -22,6 +23,14 @@ use stockade::profile::{parse_count, parse_duration, parse_size};
 use stockade::{NetworkChoice, ServedTo, Shortfall, Trace};
 use stockade_infer::Language;
 use stockade_store::Level;
+
+/// The parts of `run --help`.
+const PLACE: &str = "Profile and place";
+const GRANTS: &str = "Grants: what the run may do";
+const LIMITS: &str = "Limits";
+const QUESTIONS: &str = "Questions";
+const RECORDS: &str = "Report and audit trail";
+const ENFORCEMENT: &str = "Enforcement";
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
@@ -35,55 +44,59 @@ pub struct Arguments {
 pub enum Task {
     /// Run a command inside a permission profile
     Run(Box<Run>),
-    /// Run a script inside the profile that its text seems to need, or that a person chose for it
+    /// Run a script with the least that its source needs, or with the profile chosen for it
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
-    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; by name for this content from now on [default: what is inferred]")))]
+    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; a name is remembered for this content [default: inferred]")))]
     Exec(Box<Run>),
-    /// Read a script and say the least profile that it needs
-    Infer(Infer),
-    /// List the scripts that `exec` knows, and choose their profiles
-    #[command(subcommand)]
-    Script(ScriptTask),
-    /// Run a command, observe it, and print the least profile for what it did; the exit code is the command's own
+    /// Run a command, observe it, and print the least profile that allows what it did
+    ///
+    /// The exit code is the command's own.
     Learn(Learn),
-    /// Show what runs ask, and answer it
+    /// Show the questions of runs, and answer them
     Approvals(Approvals),
-    /// Say what a report says of a run: how it ended, what was refused and what would allow it
-    Explain(Explain),
     /// List, show, check, test and compare profiles
     #[command(subcommand)]
     Profile(Profile),
-    /// Say whether an agent may do something, before it is done: exit code 0 yes, 1 no, 3 after a question
-    Check(Box<Check>),
-    /// Say what runs did, and whether that is as it was written
+    /// Read a script and print the least profile that it needs
+    Infer(Infer),
+    /// List the scripts that `exec` remembers, and choose their profiles
     #[command(subcommand)]
-    Audit(Audit),
-    /// List and revoke what was granted for good
+    Script(ScriptTask),
+    /// List and revoke permanent grants
     #[command(subcommand)]
     Grant(Grant),
-    /// List and remove what package managers cached in runs
-    #[command(subcommand)]
-    Cache(Cache),
-    /// Show what is configured here, and where it is said
-    #[command(subcommand)]
-    Config(Config),
-    /// Let what a project's configuration allows count, until it changes
-    Trust(Trust),
+    /// Decide about a tool call of an agent before it is made
+    ///
+    /// Exit code 0: allowed, 1: denied, 3: a person has to confirm it.
+    Check(Box<Check>),
     /// List the rules for tool calls, and add to them
     #[command(subcommand)]
     Rules(Rules),
-    /// Say what this machine can enforce
+    /// Review a project's configuration, and trust it until it changes
+    Trust(Trust),
+    /// Explain a report: how the run ended, what was refused, and what would allow it
+    Explain(Explain),
+    /// Show and verify the audit trail
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Show what this machine can enforce
     Doctor(Doctor),
-    /// Print what a shell completes the command line by
+    /// Show the configuration that counts here, and where each line comes from
+    #[command(subcommand)]
+    Config(Config),
+    /// List and remove the private caches of package managers
+    #[command(subcommand)]
+    Cache(Cache),
+    /// Print a completion script for bash, zsh or fish
     Completions {
         /// bash, zsh or fish
         #[arg(value_name = "SHELL", value_parser = parse_shell)]
         shell: Shell,
     },
-    /// Write the manual's pages
+    /// Write the manual pages
     #[command(hide = true)]
     ManPages {
-        /// Where to
+        /// Directory to write to
         directory: PathBuf,
     },
 }
@@ -91,117 +104,120 @@ pub enum Task {
 #[derive(Debug, Clone, Args)]
 pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = PLACE)]
     pub profile: Option<String>,
-    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
-    #[arg(long, value_name = "DIR")]
+    /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
+    #[arg(long, value_name = "DIR", help_heading = PLACE)]
     pub root: Option<PathBuf>,
-    /// Let it read a file or tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Agent that the run acts for: worker, judge, planner, leader, or one of `config.toml`
+    ///
+    /// Applies the profile, capabilities, mode and scope that are configured for it. Questions name the agent; grants and the
+    /// audit trail keep it.
+    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = PLACE)]
+    pub agent: Option<String>,
+    /// Tool of `config.toml` that the run is: applies its profile, its commands and its capabilities
+    #[arg(long, value_name = "NAME", help_heading = PLACE, hide_short_help = true)]
+    pub tool: Option<String>,
+    /// Allow reading a file or a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub read: Vec<PathBuf>,
-    /// Let it read, write, create and delete in a tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow reading, writing, creating and deleting in a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub write: Vec<PathBuf>,
-    /// Let it start the programs of a tree
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow starting the programs of a tree
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub exec: Vec<PathBuf>,
-    /// Pass one of your variables, or set one
-    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Grants")]
+    /// Pass a variable of the caller, or set one
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = GRANTS)]
     pub env: Vec<OsString>,
-    /// Close what matches, whatever is granted: `**/…`, `./…`, `~/…` or absolute
-    #[arg(long, value_name = "GLOB", help_heading = "Grants")]
+    /// Close matching paths, whatever grants them: `**/…`, `./…`, `~/…` or absolute
+    #[arg(long, value_name = "GLOB", help_heading = GRANTS)]
     pub deny: Vec<String>,
-    /// Let it reach a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; 80 and 443 where no port is named
-    #[arg(long, value_name = "PATTERN", help_heading = "Grants")]
+    /// Allow connecting to a host: `api.example.com`, `*.example.com`, `10.0.0.0/8:5432`; without a port 80 and 443
+    #[arg(long, value_name = "PATTERN", help_heading = GRANTS)]
     pub host: Vec<String>,
-    /// Let it listen on a loopback port; 0 is one that the kernel chooses
-    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = "Grants")]
+    /// Allow listening on a loopback port; 0 allows one that the kernel chooses
+    #[arg(long, value_name = "PORT", value_parser = parse_port, help_heading = GRANTS)]
     pub listen: Vec<u16>,
-    /// Every host or none, whatever the profile says
-    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = "Grants")]
+    /// Override the profile's network: `none` or `all`
+    #[arg(long, value_name = "none|all", value_parser = parse_network, help_heading = GRANTS)]
     pub net: Option<NetworkChoice>,
-    /// Let it ask language models, and pass the variables that hold their keys: all of `models.toml`
-    #[arg(long, help_heading = "Grants")]
+    /// Allow connecting to the language models of `models.toml`, and pass the variables that hold their keys
+    #[arg(long, help_heading = GRANTS)]
     pub llm: bool,
-    /// Let it connect to a unix socket, or to those of a directory; powerful ones must each be named
-    #[arg(long, value_name = "PATH", help_heading = "Grants")]
+    /// Allow connecting to a unix socket, or to the sockets of a directory; powerful ones have to be named one by one
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub socket: Vec<PathBuf>,
-    /// What it may do at all, of what the profile grants: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
+    /// Narrow the profile to these capabilities: READ, WRITE, DELETE, EXECUTE, SPAWN, LLM, NET, or NONE
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "Grants",
+        help_heading = GRANTS,
         hide_short_help = true
     )]
     pub cap: Vec<Capabilities>,
-    /// How changes of files are taken: manual (each asks), accept-edits (free where they are granted), bypass (an
-    /// agent's scope doesn't count)
-    #[arg(long, value_name = "MODE", help_heading = "Grants", hide_short_help = true)]
+    /// How file changes are treated: manual (each is asked), accept-edits (granted ones are free), bypass (the agent's scope
+    /// doesn't apply)
+    #[arg(long, value_name = "MODE", help_heading = GRANTS, hide_short_help = true)]
     pub mode: Option<Mode>,
-    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    /// End the run after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, alias = "timeout", value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS)]
     pub time_limit: Option<Duration>,
-    /// Processor time of all its processes
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits", hide_short_help = true)]
+    /// Processor time of all processes together
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = LIMITS, hide_short_help = true)]
     pub cpu_limit: Option<Duration>,
-    /// Memory of all its processes: 256M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits")]
+    /// Memory of all processes together: 256M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS)]
     pub memory_limit: Option<u64>,
-    /// Processes and their threads at once
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    /// Number of processes and threads at once
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = LIMITS, hide_short_help = true)]
     pub process_limit: Option<u64>,
-    /// Open files of each process
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = "Limits", hide_short_help = true)]
+    /// Number of open files of each process
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = LIMITS, hide_short_help = true)]
     pub open_files_limit: Option<u64>,
-    /// Size of a file it writes
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Size of each file that the run writes
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub file_size_limit: Option<u64>,
-    /// Growth of what it may write
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Growth of the trees that the run may write
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub disk_limit: Option<u64>,
-    /// Bytes of output; the output is piped through Stockade then
-    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = "Limits", hide_short_help = true)]
+    /// Bytes of output and error together; pipes both through Stockade
+    #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub output_limit: Option<u64>,
-    /// Who is asked for what is refused, while the program waits: auto, terminal, socket, command=TEXT, never
+    /// Where to ask for refused access, while the program waits: auto, terminal, socket, command=TEXT, never
     ///
-    /// `socket` is `stockade approvals`. The command is run by sh. `auto` is the terminal where there is one, else `stockade approvals`.
-    #[arg(long, value_name = "WHO", default_value = "auto", help_heading = "Asking")]
+    /// `socket` asks at `stockade approvals`; `command=TEXT` asks the program that `sh` starts with this text; `auto` asks at
+    /// the terminal if there is one, else at `stockade approvals`.
+    #[arg(long, value_name = "WHERE", default_value = "auto", help_heading = QUESTIONS)]
     pub ask: Ask,
-    /// How long a question may stay open; the run's time limit doesn't count it [default: 60s; 20s at `stockade approvals`,
-    /// since the client of a server that waits for an answer doesn't wait for long]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Asking", hide_short_help = true)]
+    /// How long a question stays open [default: 60s; 20s at `stockade approvals`]
+    ///
+    /// The run's time limit doesn't include this time. `stockade approvals` has less, since the clients of servers wait only a
+    /// short time for an answer.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = QUESTIONS, hide_short_help = true)]
     pub ask_timeout: Option<Duration>,
-    /// Ask for single grants, or for the lowest profile that would do
-    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = "Asking", hide_short_help = true)]
+    /// Ask for single grants, or for the lowest profile that allows the access
+    #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = QUESTIONS, hide_short_help = true)]
     pub escalate: Unit,
-    /// The agent that it acts for: worker, judge, planner, leader, or one of `config.toml`
-    ///
-    /// With the profile, capabilities, mode and scope that are configured for it. Questions say it; grants and the audit trail
-    /// keep it.
-    #[arg(long, value_name = "NAME", value_parser = parse_agent, help_heading = "Asking")]
-    pub agent: Option<String>,
-    /// The tool of `config.toml` that it is: its profile, its commands alone, and no capability beyond its own
-    #[arg(long, value_name = "NAME", help_heading = "Asking", hide_short_help = true)]
-    pub tool: Option<String>,
-    /// What goes into the audit trail [default: denials; all with `--agent`]
-    ///
-    /// Nothing (off), runs, refusals, questions and grants (denials), or each allowed access to a file or host too (all).
-    #[arg(long, value_name = "off|denials|all", value_parser = parse_level)]
-    pub audit: Option<Level>,
-    /// Look names up at this DNS server, not at the machine's
-    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, hide_short_help = true)]
-    pub resolver: Option<SocketAddr>,
     /// Write the report of the run as JSON
-    #[arg(long, value_name = "FILE|fd:N")]
+    #[arg(long, value_name = "FILE|fd:N", help_heading = RECORDS)]
     pub report: Option<OsString>,
-    /// Judge opens that only read one by one (exact), or leave them to the kernel, at native speed (fast)
+    /// What the audit trail records [default: denials; all with `--agent`]
     ///
-    /// With `fast` refused reads aren't reported. Where the profile can't have it, the run says so and is exact.
-    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact")]
+    /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).
+    #[arg(long, value_name = "off|denials|all", value_parser = parse_level, help_heading = RECORDS)]
+    pub audit: Option<Level>,
+    /// Who decides about opens that only read: the supervisor, one by one (exact), or the kernel alone, at native speed (fast)
+    ///
+    /// With `fast` the report has no refused reads. Where the profile rules it out, the run prints why and uses `exact`.
+    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact", help_heading = ENFORCEMENT)]
     pub trace: Trace,
-    /// Run although this can't be enforced here: supervisor, network, signals
-    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
+    /// DNS server that looks granted names up, in place of the machine's
+    #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, help_heading = ENFORCEMENT, hide_short_help = true)]
+    pub resolver: Option<SocketAddr>,
+    /// Run even if this can't be enforced here: supervisor, network, signals
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = ENFORCEMENT, hide_short_help = true)]
     pub accept_shortfall: Vec<Shortfall>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -209,6 +225,9 @@ pub struct Run {
     /// The script that it runs, where `exec` runs it
     #[arg(skip)]
     pub script: Option<Script>,
+    /// A flag of these that stands among the command's words, which no `--` set apart
+    #[arg(skip)]
+    pub stray_flag: Option<String>,
 }
 
 /// A script as `exec` read it.
@@ -233,80 +252,80 @@ pub struct Infer {
     /// The script; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Its language: python, javascript, typescript, shell [default: what its first line or its name says]
+    /// Language: python, javascript, typescript, shell [default: by the first line or the name]
     #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
     pub lang: Option<Language>,
-    /// The root that `./` means, in which it would run [default: here]
+    /// Root that `./` means, in which the script would run [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// What reads for the others, and has no rights
+    /// Serve as the confined process that parses scripts
     #[arg(long, hide = true)]
     pub reader: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ScriptTask {
-    /// List them, those that ran last first
+    /// List the scripts, the most recent first
     List {
-        /// Only those that run with this profile
+        /// Only scripts that run with this profile
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Show what is known of one, and what was approved for it
+    /// Show a script's record, and what was approved for it
     Show {
-        /// Its file, or the beginning of its hash
+        /// The script's file, or the beginning of its hash
         script: String,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Choose a script's profile
     Set {
-        /// Its file
+        /// The script's file
         script: PathBuf,
         /// Profile, by name
         #[arg(long, value_name = "NAME")]
         profile: String,
-        /// It rests on what the script was seen to use, not on a person's reading
+        /// Record that the choice rests on observed runs, not on a review by a person
         #[arg(long)]
         observed: bool,
     },
-    /// Forget a script, and take back what was approved for it
+    /// Remove a script's record, and revoke what was approved for it
     Forget {
-        /// Its file, or the beginning of its hash
+        /// The script's file, or the beginning of its hash
         script: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Learn {
-    /// Write the profile to this file, whose name is the profile's [default: standard output, and the command's own
-    /// output goes to standard error]
+    /// Write the profile to this file, and name it after the file [default: standard output; the command's own output then
+    /// goes to standard error]
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
-    /// What it may do meanwhile: a profile, by name or file. No question is asked
+    /// Profile that the command runs under, by name or file; no question is asked
     #[arg(long, value_name = "NAME|FILE", default_value = "mcp-standard")]
     pub ceiling: String,
-    /// The run's root: what `./` means in profiles, and where the command starts [default: here]
+    /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// The profile's name [default: the file's, else learned]
+    /// Name of the profile [default: the file's, else `learned`]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Say what its script asks for by its text, beside what it used
+    /// Compare what the script's source asks for with what the run used
     #[arg(long)]
     pub compare: bool,
-    /// Print all that was learnt as JSON; the command's own output goes to standard error
+    /// Print everything that was learnt as JSON; the command's own output goes to standard error
     #[arg(long)]
     pub json: bool,
-    /// End it after this time (exit code 124): 500ms, 30s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// End the run after this time (exit code 124): 500ms, 30s, 5m, 2h
+    #[arg(long, alias = "timeout", value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -317,7 +336,7 @@ pub struct Learn {
 pub enum Profile {
     /// List all profiles
     List {
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
@@ -325,106 +344,106 @@ pub enum Profile {
     Show {
         /// Profile, by name or file
         name: String,
-        /// With absolute paths, as a run from here would have them
+        /// Show absolute paths, as for a run from here
         #[arg(long)]
         resolved: bool,
-        /// The root that `./` means [default: here]
+        /// Root that `./` means [default: current directory]
         #[arg(long, value_name = "DIR", requires = "resolved")]
         root: Option<PathBuf>,
     },
-    /// Print what every profile keeps closed: secrets, and files that are guarded from writing
+    /// Print the paths that every profile closes: secrets, and files that are guarded from writing
     Secrets {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Look for what is legal but unwise; exit code 1 where something is
+    /// Check a profile for rules that are legal but unwise; exit code 1 if there are any
     Lint {
         /// Profile, by name or file
         name: String,
     },
-    /// Try what profiles promise in their `[tests]` against the sandbox; exit code 1 where a promise doesn't hold
+    /// Run the `[tests]` of profiles inside the sandbox; exit code 1 if one fails
     Test {
         /// Profiles, by name or file [default: all]
         #[arg(value_name = "NAME|FILE")]
         names: Vec<String>,
-        /// Your own root and home in place of some made for the test: nothing is made there, so of files only reading is
-        /// tried, and the policy says the rest
+        /// Use this root and your home in place of temporary ones: no file is made there, so only reads are tried, and the
+        /// policy decides the rest
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Say what a second profile allows that the first doesn't (+) and no longer allows (-); exit code 1 where they differ
+    /// Compare two profiles: `+` the second allows more, `-` it allows less; exit code 1 if they differ
     Diff {
         /// The first profile, by name or file
         a: String,
-        /// The second
+        /// The second profile, by name or file
         b: String,
-        /// The root that `./` means [default: here]
+        /// Root that `./` means [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Print the JSON Schema of profiles, for editors
     Schema,
-    /// What `test` runs inside the sandbox
+    /// The probe that `test` runs inside the sandbox
     #[command(hide = true)]
     Probe {
-        /// What to do
+        /// The access to try
         word: String,
-        /// To what
+        /// The target of the access
         target: OsString,
-        /// The value that a variable has
+        /// The expected value of a variable
         value: OsString,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The agent that asks; without one the rules alone decide
+    /// Agent that makes the call; without one the rules alone decide
     #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     pub agent: Option<String>,
-    /// A tool is to be called
+    /// Check a call of this tool
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub tool: Option<String>,
-    /// A skill is to be loaded, by the tool `skill_load`
+    /// Check loading this skill by the tool `skill_load`
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub skill: Option<String>,
-    /// A path or host is to be used: read, write, delete, execute, connect
+    /// Check an access to a path or host
     #[arg(long, value_name = "ACTION", value_parser = ["read", "write", "delete", "execute", "connect"])]
     pub action: Option<String>,
-    /// The path of `--action`
+    /// Path of `--action`
     #[arg(long, value_name = "PATH", requires = "action", conflicts_with = "host")]
     pub path: Option<PathBuf>,
-    /// The host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
+    /// Host of `--action connect`: `api.example.com`, `10.0.0.1:5432`
     #[arg(long, value_name = "HOST", requires = "action")]
     pub host: Option<String>,
-    /// More rules, as one more layer: TOML, or JSON
+    /// File with more rules, TOML or JSON: one more layer
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// The root that `./` means [default: here]
+    /// Root that `./` means [default: current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Where a command would start, or what a path is relative to [default: the root]
+    /// Directory that the command starts in, or that the path is relative to [default: the root]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// No question can be asked: what needs one is refused
+    /// Deny what would need a confirmation
     #[arg(long)]
     pub no_ask: bool,
-    /// Answer as JSON
+    /// Print the answer as JSON
     #[arg(long)]
     pub json: bool,
-    /// Read questions from standard input, one JSON object a line, and answer each with one
+    /// Read calls from standard input, one JSON object a line, and print a JSON object for each
     #[arg(long, conflicts_with_all = ["tool", "skill", "action", "path", "host", "json", "command"])]
     pub batch: bool,
-    /// What goes into the audit trail: nothing (off), refusals and questions (denials), or every decision (all)
+    /// What the audit trail records: nothing (off), refusals and questions (denials), or every decision (all)
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level, default_value = "all")]
     pub audit: Level,
-    /// The command line of the tool: one text as a shell gets it, or words
+    /// The tool's command line: one string for a shell, or words
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -433,13 +452,13 @@ pub struct Check {
 pub enum Audit {
     /// List the newest records, one a line
     List {
-        /// Of this run alone
+        /// Only records of this run
         #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
         run: Option<String>,
-        /// So many
+        /// Number of records
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
@@ -448,18 +467,18 @@ pub enum Audit {
         /// The run's id
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         run: String,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Find the first record that was altered, taken away or moved; exit code 1 where there is one
+    /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
     Verify,
     /// Write records as JSON (`schemas/audit.schema.json`)
     Export {
-        /// One a line; there is no other form
+        /// JSON Lines, one record a line; required, the only format
         #[arg(long, required = true)]
         jsonl: bool,
-        /// Not before this: a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
         #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
         since: Option<u64>,
     },
@@ -467,38 +486,38 @@ pub enum Audit {
 
 #[derive(Debug, Subcommand)]
 pub enum Grant {
-    /// List what was granted for good
+    /// List permanent grants
     List {
-        /// What was revoked too
+        /// Include revoked grants
         #[arg(long)]
         all: bool,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Take a grant back
+    /// Revoke a grant
     Revoke {
-        /// The grant's id, as `stockade grant list` shows it
+        /// Id of the grant, from `stockade grant list`
         id: String,
     },
-    /// Write all of them, one a line, as JSON
+    /// Print all grants as JSON, one a line
     Export,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Cache {
-    /// List the caches with their sizes, those that were used last first
+    /// List the caches with their sizes, the most recent first
     List {
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Remove caches that no run is using
+    /// Remove caches that are not in use
     Remove {
-        /// Their names, or the beginnings, as `stockade cache list` shows them
+        /// Names or their beginnings, from `stockade cache list`
         #[arg(value_name = "NAME", required_unless_present = "all")]
         names: Vec<String>,
-        /// All of them
+        /// Remove all caches
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
@@ -506,15 +525,15 @@ pub enum Cache {
 
 #[derive(Debug, Subcommand)]
 pub enum Config {
-    /// Show what counts: built in, yours, the project's
+    /// Show the configuration that counts: built in, yours, the project's
     Show {
-        /// Say of each line where it comes from, and show what doesn't count
+        /// Show where each line comes from, and lines that don't count
         #[arg(long)]
         origin: bool,
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON, one a line, each with where it comes from and whether it counts
+        /// Print JSON, one line each, with where it comes from and whether it counts
         #[arg(long)]
         json: bool,
     },
@@ -524,52 +543,52 @@ pub enum Config {
 
 #[derive(Debug, Args)]
 pub struct Trust {
-    /// The project's root [default: here]
+    /// The project's root [default: current directory]
     #[arg(value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Trust what is there without a question
+    /// Trust the present content without a question
     #[arg(long, conflicts_with_all = ["diff", "revoke", "list"])]
     pub yes: bool,
-    /// Trust it if this is its hash
+    /// Trust the content if it has this hash
     #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "revoke", "list"])]
     pub hash: Option<String>,
-    /// Show what it widens against what was trusted before; exit code 1 where it isn't trusted
+    /// Show what the content allows beyond what was trusted before; exit code 1 if it isn't trusted
     #[arg(long, conflicts_with_all = ["revoke", "list"])]
     pub diff: bool,
-    /// Trust it no more
+    /// Revoke the trust
     #[arg(long, conflicts_with = "list")]
     pub revoke: bool,
-    /// List what is trusted
+    /// List trusted projects
     #[arg(long, conflicts_with = "root")]
     pub list: bool,
-    /// The list as JSON, one a line
+    /// Print the list as JSON, one a line
     #[arg(long, requires = "list")]
     pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Rules {
-    /// List the rules that count in the order in which they are looked at, each with its origin
+    /// List the rules that count, in the order of evaluation, with their origins
     List {
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// As JSON, one a line
+        /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Write what allows a call from now on into the project's configuration
+    /// Add a rule that allows a call to the project's configuration
     Remember {
         /// The tool
         #[arg(long, value_name = "NAME")]
         tool: String,
-        /// For `skill_load`: the skill
+        /// The skill, for `skill_load`
         #[arg(long, value_name = "NAME")]
         skill: Option<String>,
-        /// The project's root [default: here]
+        /// The project's root [default: current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// For `bash`: the command line
+        /// The command line, for `bash`
         #[arg(trailing_var_arg = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
@@ -577,30 +596,30 @@ pub enum Rules {
 
 #[derive(Debug, Args)]
 pub struct Approvals {
-    /// Stay when nothing waits any more; on a terminal as a full-screen list
+    /// Stay when no question is left; on a terminal as a full-screen list
     #[arg(long)]
     pub watch: bool,
-    /// Plain lines, also on a terminal
+    /// Print plain lines, on a terminal too
     #[arg(long)]
     pub plain: bool,
-    /// A line of JSON for each question and what becomes of it, for programs
+    /// Print a line of JSON for each question and its outcome
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// What `stockade run --report` wrote; `-` is standard input
+    /// Report of `stockade run --report`; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -609,11 +628,14 @@ impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
-        if let Some(run) = Run::of_right_words(std::env::args_os().skip(1)) {
-            let task = Task::Run(Box::new(run));
-            return Ok(Arguments { task });
-        }
-        Arguments::try_parse().map_err(|error| match error.kind() {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let read = match Run::of_right_words(words.iter().skip(1).cloned()) {
+            Some(run) => Ok(Arguments {
+                task: Task::Run(Box::new(run)),
+            }),
+            None => Arguments::parse_grouped(words.iter().cloned()),
+        };
+        let mut arguments = read.map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -624,7 +646,34 @@ impl Arguments {
                 verbatim: true,
                 ..Failure::text(REFUSED, error.to_string())
             },
-        })
+        })?;
+        if let Task::Run(run) | Task::Exec(run) = &mut arguments.task {
+            run.stray_flag = stray_flag(&words, &run.command);
+        }
+        Ok(arguments)
+    }
+}
+
+/// The first of a command's words that is a flag of `run`, if no `--` stands before the command, which is the end of all words.
+fn stray_flag(words: &[OsString], command: &[OsString]) -> Option<String> {
+    let before = words.len().checked_sub(command.len() + 1)?;
+    if words[before] == "--" {
+        return None;
+    }
+    let flag = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.to_string());
+    let mut flags = command.iter().skip(1).filter_map(flag).peekable();
+    flags.peek()?;
+    let known = Run::augment_args(clap::Command::new("run"));
+    let is_known = |flag: &String| known.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    flags.find(is_known).map(|flag| format!("--{flag}"))
+}
+
+impl Arguments {
+    /// With the list of tasks in groups, where help is asked for.
+    fn parse_grouped(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+        let mut command = help::grouped(Arguments::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
@@ -779,6 +828,27 @@ mod tests {
                 _ => None,
             });
             assert_eq!(alone, among_all, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_flag_of_ours_behind_the_command_is_found() {
+        let found = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let run = Run::of_right_words(words.iter().skip(1).cloned()).unwrap();
+            stray_flag(&words, &run.command)
+        };
+        assert_eq!(
+            found("stockade run ls --color --profile readonly").as_deref(),
+            Some("--profile")
+        );
+        for line in [
+            "stockade run --profile readonly -- ls --profile readonly",
+            "stockade run --profile readonly ls -l",
+            "stockade run ls --profiles --profile=readonly",
+            "stockade run -- ls --profile readonly",
+        ] {
+            assert_eq!(found(line), None, "{line}");
         }
     }
 

@@ -36,14 +36,14 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
         Ask::Socket => match state() {
             Some(state) => Ok(Some(Arc::new(SocketApprover::new(state, Waiting::ForSomebody)))),
             None => Err(
-                Failure::text(REFUSED, "there is no state directory in which somebody could be asked")
+                Failure::text(REFUSED, "questions need a state directory, and there is none")
                     .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path"),
             ),
         },
         Ask::Command(text) => match CommandApprover::relative_file(text) {
             Some(file) => {
                 let told = format!("the program of `--ask command` starts in `{}`", unconfined::DIRECTORY);
-                Err(Failure::text(REFUSED, told).hint(format!("name the file by its whole path, `{}`", file.display())))
+                Err(Failure::text(REFUSED, told).hint(format!("use the absolute path, `{}`", file.display())))
             }
             None => Ok(Some(Arc::new(CommandApprover::new(text)))),
         },
@@ -202,7 +202,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
     };
     let is_yes = matches!(answer.choice, Choice::Yes { .. });
     if is_yes && answer.choice != fits {
-        note("the answer to starting it once more doesn't fit the question, and counts as a no");
+        note("the answer to the question about a restart doesn't fit it, and is taken as no");
     }
     Some(Repeat {
         program: (answer.choice == fits).then_some(path),

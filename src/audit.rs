@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::REFUSED;
 use super::args::Audit;
-use super::message::Failure;
+use super::message::{Failure, note_empty};
 use super::moment;
 use stockade::approve::{Choice as Said, Extent, Lifetime, Requested};
 use stockade::audit::{Ended, Record, Seen};
@@ -66,7 +66,8 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
                 since_ms: None,
             };
             let print = if *json { exported } else { listed };
-            each(&state, &choice, |row| print(&row, out))?;
+            let count = each(&state, &choice, |row| print(&row, out))?;
+            note_empty("record in the audit trail", count == 0, *json);
         }
         Audit::Show { run, json } => {
             let choice = Choice {
@@ -75,7 +76,7 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
             };
             let print = if *json { exported } else { shown };
             if each(&state, &choice, |row| print(&row, out))? == 0 {
-                let message = format!("nothing is recorded of a run `{run}`");
+                let message = format!("the audit trail has no run `{run}`");
                 return Err(Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records"));
             }
         }
@@ -114,7 +115,7 @@ fn each(
 fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure> {
     let failed = |error: io::Error| Failure::from(Stop::Output(error));
     let Some(verified) = verify(state)? else {
-        writeln!(out, "nothing was ever recorded").map_err(failed)?;
+        writeln!(out, "the audit trail is empty").map_err(failed)?;
         return Ok(0);
     };
     let rows = verified.rows;
@@ -123,17 +124,12 @@ fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure>
         .map_or_else(String::new, |hash| format!(", the last with hash {hash}"));
     match verified.fault {
         None => {
-            writeln!(out, "all {rows} rows are as they were written{newest}").map_err(failed)?;
+            writeln!(out, "all {rows} rows are unaltered{newest}").map_err(failed)?;
             Ok(0)
         }
         Some(fault) => {
             let fault = fault.to_string();
-            writeln!(
-                out,
-                "{}\nthe first {rows} rows are as they were written{newest}",
-                visible(&fault)
-            )
-            .map_err(failed)?;
+            writeln!(out, "{}\nthe first {rows} rows are unaltered{newest}", visible(&fault)).map_err(failed)?;
             Ok(ALTERED)
         }
     }

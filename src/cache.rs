@@ -7,7 +7,7 @@ use super::REFUSED;
 use super::args::Cache;
 use super::audit::state;
 use super::layers::unprinted;
-use super::message::Failure;
+use super::message::{Failure, note_empty};
 use super::moment;
 use stockade::launch::{StoredCache, remove_cache, stored_caches};
 use stockade::profile::visible;
@@ -20,6 +20,7 @@ pub fn cache(task: &Cache, out: &mut dyn Write) -> Result<u8, Failure> {
     match task {
         Cache::List { json } => {
             let text = if *json { exact } else { listed };
+            note_empty("cache", caches.is_empty(), *json);
             caches
                 .iter()
                 .try_for_each(|cache| writeln!(out, "{}", text(cache)).map_err(unprinted))?;

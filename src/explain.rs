@@ -188,7 +188,7 @@ fn count(report: &Report) -> String {
     };
     match report.denials_dropped {
         0 => seen,
-        dropped => format!("{seen}; {dropped} more found no room in the report"),
+        dropped => format!("{seen}; {dropped} more were left out of the report"),
     }
 }
 
@@ -405,7 +405,7 @@ mod tests {
         root         /r
         ended        it failed, and a refusal explains it, exit code 1, after 1.2 s
         enforced by  Landlock ABI 6, seccomp, supervisor
-        refused      3 times, 2 different; 7 more found no room in the report
+        refused      3 times, 2 different; 7 more were left out of the report
 
         1. reading `/etc/hosts`: explains the failure
            asked     ../etc/hosts

@@ -6,13 +6,16 @@ use std::path::Path;
 use super::REFUSED;
 use super::args::Grant;
 use super::audit::state;
-use super::message::{Failure, note};
+use super::message::{Failure, note, note_empty};
 use super::moment;
 use stockade::approve::{Lifetime, Requested};
 use stockade::audit::{self, Granted, Record};
 use stockade::profile::visible;
 use stockade_store::{Entry, Given, GrantStore, StoreError, StoredGrant, Trail, now_ms};
 use stockade_text::quote::{command_line, quoted};
+
+/// What is listed.
+const NOUN: &str = "permanent grant";
 
 /// Carries out `stockade grant …`.
 pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -21,15 +24,24 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
     match (task, store) {
         (Grant::Revoke { id }, None) => return Err(StoreError::Unknown { id: id.clone() }.into()),
         (Grant::Revoke { id }, Some(store)) => revoke(store, id, &state, out),
-        (_, None) => Ok(()),
+        (Grant::List { json, .. }, None) => {
+            note_empty(NOUN, true, *json);
+            Ok(())
+        }
+        (Grant::Export, None) => Ok(()),
         (Grant::List { all, json }, Some(mut store)) => {
             let listing = store.list()?;
             for id in &listing.damaged {
                 note(&format!(
-                    "the stored grant `{id}` is damaged, so none counts until it is revoked"
+                    "the stored grant `{id}` is damaged: no stored grant is used until it is revoked"
                 ));
             }
-            let shown = listing.grants.iter().filter(|grant| *all || grant.revoked_ms.is_none());
+            let mut shown = listing
+                .grants
+                .iter()
+                .filter(|grant| *all || grant.revoked_ms.is_none())
+                .peekable();
+            note_empty(NOUN, shown.peek().is_none(), *json);
             print(shown, out, if *json { exported } else { listed })
         }
         (Grant::Export, Some(mut store)) => {
@@ -94,7 +106,10 @@ fn revoke(mut store: GrantStore, id: &str, state: &Path, out: &mut dyn Write) ->
     let text = match store.revoke(id)? {
         Some(grant) => {
             if let Err(error) = record(&grant, state) {
-                note(&format!("the audit trail lacks this: {}", Failure::from(error).message));
+                note(&format!(
+                    "can't record this in the audit trail: {}",
+                    Failure::from(error).message
+                ));
             }
             format!("revoked {id}: {}", command_line(&grant.grant.given.words()))
         }

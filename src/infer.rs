@@ -6,6 +6,7 @@ use std::path::Path;
 use super::REFUSED;
 use super::args::Infer;
 use super::message::Failure;
+use super::text_grants::Grants;
 use super::{reader, script};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
@@ -23,14 +24,14 @@ pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
     };
     let script = Script::read(file, &name)?;
     let language = task.lang.or_else(|| Language::of(file, &script.text)).ok_or_else(|| {
-        Failure::text(REFUSED, format!("the language of `{name}` can't be told"))
+        Failure::text(REFUSED, format!("can't tell the language of `{name}`"))
             .hint("`--lang python`, `javascript`, `typescript` or `shell`")
     })?;
     let setting = setting(task.root.as_deref(), file)?;
     let answer = script.infer(language, &setting);
     let printed = match task.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&answer).unwrap_or_default()),
-        false => print(&answer, out),
+        false => print(&answer, &Grants::of(&answer, &setting).left_out, out),
     };
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
@@ -109,7 +110,7 @@ pub fn setting(root: Option<&Path>, script: Option<&Path>) -> Result<Setting, Fa
 }
 
 /// For people: the answer, its evidence, what would do with less.
-fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
+fn print(answer: &Inference, left_out: &[String], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} ({})", answer.profile, answer.confidence)?;
     for evidence in &answer.evidence {
         writeln!(
@@ -143,12 +144,22 @@ fn print(answer: &Inference, out: &mut dyn Write) -> io::Result<()> {
             under(&least.profile, &least.flags)
         )?;
     }
+    let but_for = match left_out {
+        [] => String::new(),
+        flags => format!(
+            ", but for `{}`: what is outside the root, a link, closed or not there isn't granted by a text",
+            visible(&flags.join(" "))
+        ),
+    };
     let is_least = answer.runs_as == least.profile && answer.runs_with == least.flags;
     if is_least && answer.runs_as != answer.profile {
-        writeln!(out, "`stockade exec` runs it with that")?;
+        writeln!(out, "`stockade exec` runs it with that{but_for}")?;
     } else if answer.runs_as != answer.profile {
         let runs_as = under(&answer.runs_as, &answer.runs_with);
-        writeln!(out, "`stockade exec` runs it under `{runs_as}` and asks for the rest")?;
+        writeln!(
+            out,
+            "`stockade exec` runs it under `{runs_as}` and asks for the rest{but_for}"
+        )?;
     }
     Ok(())
 }

@@ -73,7 +73,7 @@ impl Search {
         self.find(program).map_err(|passed_over| {
             let failure = Failure::text(
                 NOT_FOUND,
-                format!("no `{program}` for `{}` is on your `PATH`", script.display()),
+                format!("can't find `{program}` for `{}` on `PATH`", script.display()),
             );
             match passed_over {
                 Some(file) => failure.hint(below_the_root(&file)),
@@ -86,7 +86,7 @@ impl Search {
 fn below_the_root(program: &Path) -> String {
     let directory = program.parent().unwrap_or(program);
     format!(
-        "`{}` lies in the root, where an earlier run may have put it; if it is yours: `--exec {}`",
+        "`{}` lies in the root, where an earlier run may have written it; if you trust it, add `--exec {}`",
         program.display(),
         directory.display()
     )
@@ -136,8 +136,11 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
             let (chosen, program) = candidates.iter().find_map(here).ok_or_else(|| {
                 let passed_over = candidates.iter().find_map(|name| search.find(name).err()?);
                 let hint = passed_over.as_deref().map(below_the_root);
-                Failure::text(NOT_FOUND, format!("no interpreter for `{}` is here", script.display()))
-                    .hint(hint.unwrap_or_else(|| format!("it would be {}, on your `PATH`", candidates.join(" or "))))
+                Failure::text(
+                    NOT_FOUND,
+                    format!("can't find an interpreter for `{}`", script.display()),
+                )
+                .hint(hint.unwrap_or_else(|| format!("install {} on your `PATH`", candidates.join(" or "))))
             })?;
             Ok(match chosen {
                 // The profile decides what it may do: Deno's own permissions would only ask a second time.
@@ -151,7 +154,7 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
         }
         _ => Err(Failure::text(
             NOT_FOUND,
-            format!("nothing says which interpreter `{}` is for", script.display()),
+            format!("can't tell the interpreter of `{}`", script.display()),
         )
         .hint("begin it with `#!/usr/bin/env python3`, or use `stockade run -- INTERPRETER SCRIPT`")),
     }
@@ -210,7 +213,7 @@ fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> 
         return Err(without_whole_path(script));
     }
     if search.is_the_runs(interpreter) {
-        let told = format!("the interpreter of `{}` isn't used", script.display());
+        let told = format!("refusing to use the interpreter of `{}`", script.display());
         return Err(Failure::text(NOT_FOUND, told).hint(below_the_root(interpreter)));
     }
     let reader = shebang.reader().ok_or_else(|| started_by_another(script))?;
@@ -230,7 +233,7 @@ fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> 
 
 fn without_whole_path(script: &Path) -> Failure {
     let told = format!(
-        "the first line of `{}` names no interpreter by its whole path",
+        "the first line of `{}` doesn't name an interpreter by its absolute path",
         script.display()
     );
     Failure::text(NOT_FOUND, told).hint("`#!/usr/bin/env NAME` finds one by its name")
@@ -242,10 +245,10 @@ const HAVE_COMMANDS: [&str; 5] = ["busybox", "toybox", "deno", "bun", "uv"];
 /// What would run isn't what was read, but what a program or a file by that name happens to be.
 fn started_by_another(script: &Path) -> Failure {
     let told = format!(
-        "the first line of `{}` has one program start another, or gives it variables",
+        "the first line of `{}` starts one program through another, or sets variables",
         script.display()
     );
-    Failure::text(NOT_FOUND, told).hint("`#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS` is understood")
+    Failure::text(NOT_FOUND, told).hint("use `#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS`")
 }
 
 /// The run-times that a script of this kind is for, the likeliest first.

@@ -76,8 +76,8 @@ impl Ledger {
                 None => {
                     let words = command_line(&grant.grant.given.words());
                     note(&format!(
-                        "the stored grant {} (`{words}`) leads elsewhere by now and isn't used: \
-                         `stockade grant revoke {}` takes it back",
+                        "the stored grant {} (`{words}`) isn't used, since its path leads elsewhere by now: \
+                         revoke it with `stockade grant revoke {}`",
                         grant.id, grant.id
                     ));
                     sandbox
@@ -99,7 +99,7 @@ impl Ledger {
         let found = GrantStore::open_existing(state)
             .and_then(|store| store.map_or(Ok(Vec::new()), |mut store| store.matching(key)));
         found.unwrap_or_else(|error| {
-            note(&format!("no stored grant is used: {}", visible(&error.to_string())));
+            note(&format!("can't use stored grants: {}", visible(&error.to_string())));
             Vec::new()
         })
     }
@@ -132,7 +132,7 @@ fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> 
     }
     let path = directory.unwrap_or(Path::new("")).to_string_lossy();
     note(&format!(
-        "`{}/config.toml` is closed to us, so no one is told of violations",
+        "`{}/config.toml` can't be read here, so `on_violation` isn't run",
         visible(&path)
     ));
     Ok(Configuration::default())

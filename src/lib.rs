@@ -16,11 +16,13 @@ mod exec;
 mod explain;
 mod generated;
 mod grant;
+mod help;
 mod infer;
 mod interpreter;
 mod layers;
 pub mod learn;
 mod ledger;
+mod limited;
 mod message;
 mod modes;
 mod moment;
@@ -33,6 +35,7 @@ mod rules;
 mod run;
 mod script;
 mod signals;
+mod text_grants;
 mod trust;
 
 use std::io::{self, Write};
@@ -98,7 +101,7 @@ pub(crate) fn tell_fault(fault: &Fault) {
 }
 
 /// What a person can do about a mistake of ours.
-const REPORT_IT: &str = "this is a mistake in Stockade: please report it with these lines";
+const REPORT_IT: &str = "this is a bug in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
     match task {

@@ -3,7 +3,10 @@
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
+use stockade::profile::ProfileError;
+use stockade_text::quote::quoted;
 use stockade_text::visible::visible_but_for_blanks;
 
 /// A failure of the command, ready to be printed.
@@ -90,15 +93,37 @@ impl From<stockade::Error> for Failure {
     fn from(error: stockade::Error) -> Self {
         Failure {
             details: error.details(),
-            hint: error.hint(),
+            hint: file_of_name(&error).or_else(|| error.hint()),
             ..Failure::new(error.exit_code(), &error)
         }
     }
 }
 
+/// A profile's file that was named without its path.
+fn file_of_name(error: &stockade::Error) -> Option<String> {
+    let stockade::Error::Profile(ProfileError::Unknown { name, .. }) = error else {
+        return None;
+    };
+    let file = format!("./{name}.toml");
+    let is_there = !name.contains('\0') && Path::new(&file).is_file();
+    is_there.then(|| {
+        format!(
+            "a profile's file is named by its path: `--profile {}`",
+            quoted(file.as_ref())
+        )
+    })
+}
+
 /// One line that isn't a failure.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
+}
+
+/// That a list for people is empty.
+pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
+    if is_empty && !is_json {
+        note(&format!("there is no {what}"));
+    }
 }
 
 /// What to do about the lines before.

@@ -35,7 +35,7 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
 
 /// The filter ends a process that calls the kernel in another way than this architecture's: no supervisor hears of it.
 const FOREIGN_CALL: &str =
-    "the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)";
+    "the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)";
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
 fn sentence(denial: &Denial) -> String {
@@ -64,7 +64,7 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
 }
 
 /// What the kernel refuses by itself is known only as far as the program tells of it.
-const UNSEEN: &str = "refused reads aren't seen with `--trace fast`; `--trace exact` tells more";
+const UNSEEN: &str = "`--trace fast` doesn't see refused reads; `--trace exact` does";
 
 fn is_fast(report: &Report) -> bool {
     report.enforcement.trace == Trace::Fast
@@ -82,7 +82,7 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
         "accesses were refused"
     };
     let told = format!(
-        "{count} {refused}, and nothing tells whether that is why it failed{}",
+        "{count} {refused}, possibly the reason for the failure{}",
         where_listed(file)
     );
     match is_fast(report) {
@@ -91,21 +91,40 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     }
 }
 
-/// How many there are besides, and where.
+/// What was refused besides: few are named with what would allow them, of more it is said where they are listed.
 fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
+    const FEW: u64 = 2;
     let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
     if count == 0 {
         return None;
     }
     let refusals = if count == 1 { "refusal" } else { "refusals" };
-    Some(format!("{count} more {refusals}{}", where_listed(file)))
+    let others: Vec<String> = report
+        .denials
+        .iter()
+        .filter(|denial| !denial.explains)
+        .map(with_grant)
+        .collect();
+    let which = match count <= FEW && others.len() as u64 == count {
+        true => format!(": {}", others.join(", ")),
+        false => where_listed(file),
+    };
+    Some(format!("{count} more {refusals}{which}"))
+}
+
+fn with_grant(denial: &Denial) -> String {
+    let grant = denial
+        .grant
+        .as_ref()
+        .map(|flags| format!(" (`{}`)", command_line(flags)));
+    access_in_short(denial) + &grant.unwrap_or_default()
 }
 
 fn where_listed(file: Option<&OsStr>) -> String {
     match file {
         Some(file) if !file.as_encoded_bytes().starts_with(b"fd:") => format!(": `stockade explain {}`", quoted(file)),
         Some(_) => " in the report".to_string(),
-        None => ": `--report FILE` lists them, and `stockade explain FILE` tells".to_string(),
+        None => ": `--report FILE` writes them, `stockade explain FILE` shows them".to_string(),
     }
 }
 
@@ -120,6 +139,12 @@ fn hint(report: &Report) -> Option<String> {
     if !has_flags && report.explanation().any(wants_powerful_socket) {
         return Some(POWERFUL_SOCKET.into());
     }
+    if !has_flags && let Some(port) = report.explanation().find_map(lowest_port) {
+        let other = u32::from(port) + 8000;
+        return Some(format!(
+            "let the program listen on a port from 1024 on, and grant it: `--listen {other}`, for example"
+        ));
+    }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
@@ -133,16 +158,23 @@ fn hint(report: &Report) -> Option<String> {
 }
 
 /// Without a socket it isn't seen where a program would go.
-pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host that it may reach (the port where it \
-                              isn't 80 or 443), `--listen PORT` for a port of its own";
+pub const NO_NETWORK: &str = "the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no \
+                              `:PORT`), or `--listen PORT` for a port of its own";
 
 /// No line to paste: that would be for people who don't know what it opens.
-const POWERFUL_SOCKET: &str = "that socket's server does what it is asked, beyond this run: it is closed in every profile, \
-                               and `--socket` opens it where it is named";
+const POWERFUL_SOCKET: &str = "the server of this socket acts outside the sandbox: every profile closes it, and only \
+                               `--socket` with its path opens it";
 
 /// Whether a program was refused a socket behind which commands are obeyed.
 fn wants_powerful_socket(denial: &Denial) -> bool {
     denial.access == Kind::Socket && is_powerful_socket(Path::new(&denial.target))
+}
+
+/// The port that a program was refused since the kernel keeps it for the administrator.
+fn lowest_port(denial: &Denial) -> Option<u16> {
+    let port = denial.target.parse::<SocketAddr>().ok()?.port();
+    let is_kept = denial.access == Kind::Listen && denial.rule.is_some() && denial.grant.is_none();
+    (is_kept && (1..1024).contains(&port)).then_some(port)
 }
 
 /// Whether a program was refused an internet socket as such.
@@ -282,19 +314,35 @@ mod tests {
     #[test]
     fn one_file_is_said_in_five_lines() {
         let mut others = vec![denial(Kind::Read, "/etc/hosts")];
-        others.extend((0..2).map(|_| Denial {
+        others.extend((0..3).map(|_| Denial {
             explains: false,
             ..denial(Kind::Read, "/x")
         }));
         let report = report(others, &["--read", "/etc/hosts"], Some("mcp-standard"));
         insta::assert_snapshot!(text(&report, Some("my report.json")), @"
         stockade: `python3` was refused reading `/etc/hosts` (nothing grants it)
-          2 more refusals: `stockade explain 'my report.json'`
+          3 more refusals: `stockade explain 'my report.json'`
 
         hint: to allow it: `--read /etc/hosts`, or more widely `--profile mcp-standard`
         ");
-        assert!(text(&report, None).contains("2 more refusals: `--report FILE` lists them"));
-        assert!(text(&report, Some("fd:3")).contains("2 more refusals in the report"));
+        assert!(text(&report, None).contains("3 more refusals: `--report FILE` writes them"));
+        assert!(text(&report, Some("fd:3")).contains("3 more refusals in the report"));
+    }
+
+    #[test]
+    fn few_others_are_named_with_their_grants() {
+        let other = Denial {
+            explains: false,
+            grant: Some(vec!["--read".into(), "/my file".into()]),
+            ..denial(Kind::Read, "/my file")
+        };
+        let report = report(vec![denial(Kind::Read, "/a"), other], &["--read", "/a"], None);
+        insta::assert_snapshot!(text(&report, None), @"
+        stockade: `python3` was refused reading `/a` (nothing grants it)
+          1 more refusal: reading `/my file` (`--read '/my file'`)
+
+        hint: to allow it: `--read /a`
+        ");
     }
 
     #[test]
@@ -367,12 +415,28 @@ mod tests {
     }
 
     #[test]
+    fn a_port_of_the_administrators_is_told_with_one_that_can_be_granted() {
+        let kept = Denial {
+            rule: Some(RefusingRule {
+                text: "the kernel keeps the lowest ports for the administrator".into(),
+                origin: "built in".into(),
+            }),
+            ..denial(Kind::Listen, "127.0.0.1:80")
+        };
+        insta::assert_snapshot!(text(&report(vec![kept], &[], None), None), @"
+        stockade: `python3` was refused listening on `127.0.0.1:80` (the kernel keeps the lowest ports for the administrator; no grant opens it)
+
+        hint: let the program listen on a port from 1024 on, and grant it: `--listen 8080`, for example
+        ");
+    }
+
+    #[test]
     fn a_socket_that_obeys_commands_is_told_without_a_line_to_paste() {
         let report = report(vec![denial(Kind::Socket, "/run/docker.sock")], &[], None);
         insta::assert_snapshot!(text(&report, None), @"
         stockade: `python3` was refused the socket `/run/docker.sock` (nothing grants it)
 
-        hint: that socket's server does what it is asked, beyond this run: it is closed in every profile, and `--socket` opens it where it is named
+        hint: the server of this socket acts outside the sandbox: every profile closes it, and only `--socket` with its path opens it
         ");
     }
 
@@ -396,7 +460,7 @@ mod tests {
         insta::assert_snapshot!(text(&report, None), @"
         stockade: `python3` was refused connecting to the internet (nothing grants it)
 
-        hint: it has no network: `--host NAME:PORT` for each host that it may reach (the port where it isn't 80 or 443), `--listen PORT` for a port of its own
+        hint: the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no `:PORT`), or `--listen PORT` for a port of its own
         ");
     }
 
@@ -409,7 +473,7 @@ mod tests {
         let mut report = report(vec![harmless], &[], None);
         assert!(explanation(&report, None).is_none());
         report.unsure = true;
-        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, and nothing tells whether that is why it failed: `stockade explain r.json`");
+        insta::assert_snapshot!(text(&report, Some("r.json")), @"stockade: 1 access was refused, possibly the reason for the failure: `stockade explain r.json`");
     }
 
     #[test]
@@ -417,7 +481,7 @@ mod tests {
         let mut report = report(Vec::new(), &[], None);
         report.signal = Some("SIGSYS".into());
         insta::assert_snapshot!(text(&report, None), @"
-        stockade: the program was ended by SIGSYS, as one is that makes system calls of another architecture (32-bit)
+        stockade: the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)
 
         hint: use the program's build for this architecture
         ");

@@ -51,7 +51,7 @@ fn written(here: &Here, rules: &[Remember], out: &mut dyn Write) -> Result<u8, F
         print_rule(rule, &written.path, out)?;
     }
     if written.added.is_empty() {
-        note("it is remembered already");
+        note("already remembered");
     }
     Ok(0)
 }

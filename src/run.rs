@@ -11,6 +11,7 @@ use super::args::Run;
 use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
+use super::limited;
 use super::message::{Failure, hint, note};
 use super::orphans::Orphans;
 use super::refused;
@@ -20,7 +21,7 @@ use super::{REFUSED, REPORT_IT};
 use stockade::approve::Approver;
 use stockade::fault;
 use stockade::profile::{Limits, visible};
-use stockade::report::{InternalFault, Report, Sink, Status, Written};
+use stockade::report::{InternalFault, Report, Sink, Written};
 use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs it; the exit code of `stockade run`.
@@ -51,7 +52,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
             }
         };
         say_ending(&outcome);
-        if let Some(failure) = refused::explanation(outcome.report(), run.report.as_deref()) {
+        let report = outcome.report();
+        let why = limited::reached(report).or_else(|| refused::explanation(report, run.report.as_deref()));
+        if let Some(failure) = why {
             failure.print();
         }
         if granted.len() >= MOST_REPEATS {
@@ -68,6 +71,11 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         }
     };
     ledger.close();
+    if let Some(flag) = run.stray_flag.as_ref().filter(|_| !outcome.success()) {
+        note(&format!(
+            "`{flag}` after the command was the command's own; flags of Stockade stand before the command"
+        ));
+    }
     let mut report = outcome.report().clone();
     if !asked.is_empty() {
         asked.extend(
@@ -162,11 +170,7 @@ fn ready(
     }
     sandbox = with_questions(sandbox, run, approver);
     sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
-    for path in run.read.iter().chain(&run.write).chain(&run.exec) {
-        if !path.exists() {
-            note(&format!("`{}` doesn't exist yet", path.display()));
-        }
-    }
+    say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
@@ -175,13 +179,29 @@ fn ready(
     }
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
     if was_chosen && !ready.asks() {
-        return Err(Failure::text(
-            REFUSED,
-            "no question can be asked in this run: it has no supervisor of its own",
-        )
-        .hint("`--ask never`; a run inside a run is never asked for"));
+        return Err(
+            Failure::text(REFUSED, "this run can't ask questions: it has no supervisor of its own")
+                .hint("use `--ask never`; a run inside a run can't ask"),
+        );
     }
     Ok(ready)
+}
+
+/// Says which paths of the flags don't exist, and where that looks like a shell's work that was left to us.
+fn say_absent(run: &Run) {
+    for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
+        for path in paths.iter().filter(|path| !path.exists()) {
+            let text = path.to_string_lossy();
+            let why = if text.starts_with('~') {
+                ": the shell didn't expand its `~`, as in quotes or after `=`; `$HOME` works there".into()
+            } else if text.contains(['*', '?', '[', '{']) {
+                format!(": `{flag}` takes no patterns; name a directory, or each file with a `{flag}` of its own")
+            } else {
+                " yet".into()
+            };
+            note(&format!("`{text}` doesn't exist{why}"));
+        }
+    }
 }
 
 /// Who is asked, and how.
@@ -258,7 +278,7 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
     match place.to_str().and_then(|text| text.strip_prefix("fd:")) {
         Some(number) => {
             let number = number.parse().map_err(|_| {
-                Failure::text(REFUSED, format!("`{}` names no descriptor", place.display()))
+                Failure::text(REFUSED, format!("`{}` isn't a descriptor", place.display()))
                     .hint("`--report fd:3` with `3>report.json`, for example")
             })?;
             Sink::descriptor(number).map_err(failed)
@@ -268,7 +288,7 @@ fn open_report(place: &OsStr) -> Result<Sink, Failure> {
                 Some(libc::ELOOP) => Some("it is a symbolic link, and a report is never written through one"),
                 Some(libc::ENOENT) => Some("its directory has to be there"),
                 Some(libc::EMLINK) => {
-                    Some("it is a file with a second name (a hard link), which another may write; remove it, or name another")
+                    Some("it has a second name (a hard link), through which others may write; remove it, or name another file")
                 }
                 _ => None,
             };
@@ -289,7 +309,7 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
         }
         Some(Ok(Written::Elsewhere(path))) => {
             note(&format!(
-                "the report's name was taken away during the run, and what has it now isn't the report, which is `{}`",
+                "another file has taken the report's name during the run; the report is `{}`",
                 visible(&path.to_string_lossy())
             ));
             true
@@ -361,13 +381,8 @@ pub(super) fn say_ending(outcome: &Outcome) {
     if !report.faults.is_empty() {
         hint(REPORT_IT);
     }
-    if let (Status::TimeLimit | Status::ResourceLimit, Some(limit)) = (report.status, &report.limit) {
-        let cut = if report.resources.output_cut {
-            "; the output is cut"
-        } else {
-            ""
-        };
-        note(&format!("the run was ended past its {limit} limit{cut}"));
+    if let Some(limit) = limited::ended(report) {
+        note(&limit);
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::REFUSED;
 use super::args::ScriptTask;
 use super::audit::state;
-use super::message::{Failure, note};
+use super::message::{Failure, note, note_empty};
 use super::moment;
 use stockade::profile::{Catalog, visible};
 use stockade::surroundings::Surroundings;
@@ -89,7 +89,7 @@ pub fn known(state: &Path, hash: &str) -> Option<StoredScript> {
         ScriptStore::open_existing(state).and_then(|store| store.map_or(Ok(None), |mut store| store.find(hash)));
     found.unwrap_or_else(|error| {
         note(&format!(
-            "what is known of this script isn't used: {}",
+            "can't use the stored record of this script: {}",
             visible(&error.to_string())
         ));
         None
@@ -109,13 +109,13 @@ fn list(profile: Option<&str>, json: bool, out: &mut dyn Write) -> Result<(), Fa
     if let Some(profile) = profile {
         must_load(profile)?;
     }
-    let Some(mut store) = ScriptStore::open_existing(&state)? else {
-        return Ok(());
-    };
-    for script in store.list()? {
-        if profile.is_some_and(|profile| script.profile != profile) {
-            continue;
-        }
+    let all = ScriptStore::open_existing(&state)?
+        .map(|mut store| store.list())
+        .transpose()?;
+    let is_shown = |script: &StoredScript| profile.is_none_or(|profile| script.profile == profile);
+    let shown: Vec<StoredScript> = all.into_iter().flatten().filter(is_shown).collect();
+    note_empty("script that `exec` remembers", shown.is_empty(), json);
+    for script in shown {
         let line = match json {
             true => as_json(&script, &state).to_string(),
             false => format!(
@@ -172,10 +172,11 @@ pub fn must_load(profile: &str) -> Result<(), Failure> {
 
 fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if profile.contains('/') {
-        return Err(
-            Failure::text(REFUSED, "a script's profile is named, since a file may change")
-                .hint("put it into `~/.config/stockade/profiles/`"),
-        );
+        return Err(Failure::text(
+            REFUSED,
+            "a script's profile has to be a name: a profile's file could change",
+        )
+        .hint("put it into `~/.config/stockade/profiles/`"));
     }
     must_load(profile)?;
     let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{}`: {error}", file.display()));

@@ -180,12 +180,16 @@ pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
     }
     let Some(held) = child.hold() else {
         signals.can_stop = false;
-        note("the program is stopped, but not all of its run can be held still: Stockade goes on, to keep its limits");
+        note(
+            "the program is stopped, but some processes of the run can't be: Stockade keeps running to enforce the limits",
+        );
         return;
     };
     let Ok(waking) = child.time_left().map(Waking::after).transpose() else {
         signals.can_stop = false;
-        note("the program is stopped, but no timer can be had that would wake Stockade for the time limit: it goes on");
+        note(
+            "the program is stopped, but there is no timer to wake Stockade for the time limit: Stockade keeps running",
+        );
         return;
     };
     let mut stop = SigSet::empty();

@@ -12,7 +12,7 @@ use nix::sys::termios::{FlushArg, tcflush};
 use super::REFUSED;
 use super::args::Trust;
 use super::layers::{Here, unprinted};
-use super::message::{Failure, note};
+use super::message::{Failure, note, note_empty};
 use stockade::approve::Choice;
 pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::profile::visible;
@@ -44,7 +44,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     show(&here, project, out)?;
     if project.is_trusted() {
-        note("it is trusted already");
+        note("already trusted");
         return Ok(0);
     }
     // Where the answer can't be kept there's no use in asking.
@@ -52,11 +52,11 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     judge::trusted(state)?;
     out.flush().map_err(unprinted)?;
     if !agreed(task, project)? {
-        note("it isn't trusted");
+        note("not trusted");
         return Ok(UNTRUSTED);
     }
     judge::trust(state, project)?;
-    note("it is trusted until it changes");
+    note("trusted until the file changes");
     Ok(0)
 }
 
@@ -84,7 +84,7 @@ fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failu
     }
     lifted(&widening.lifted, out)?;
     if project.widens.is_empty() {
-        writeln!(out, "  it allows nothing that isn't allowed without it").map_err(unprinted)?;
+        writeln!(out, "  it allows nothing beyond what is allowed without it").map_err(unprinted)?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
         false => note(&format!("`{path}` isn't trusted: what is marked with + doesn't count")),
     }
     if !widening.lifted.is_empty() {
-        note("what it denied or narrowed before and is marked `no longer` doesn't hold any more");
+        note("lines marked `no longer` denied or narrowed something before");
     }
     Ok(UNTRUSTED)
 }
@@ -132,7 +132,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
             return Ok(true);
         }
         let message = format!("the file's hash is `{}`, not `{hash}`", project.hash);
-        return Err(Failure::text(REFUSED, message).hint("it isn't the file that was looked at: look at this one"));
+        return Err(Failure::text(REFUSED, message).hint("the file has changed since its review: review it again"));
     }
     if task.yes {
         return Ok(true);
@@ -141,7 +141,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     if !stdin.is_terminal() || !io::stderr().is_terminal() {
         let message = "can't ask whether to trust it: standard input and error aren't a terminal";
         return Err(Failure::text(REFUSED, message)
-            .hint("`--hash HASH` trusts exactly what was looked at, `--yes` whatever is there"));
+            .hint("`--hash HASH` trusts exactly the reviewed content, `--yes` the present content"));
     }
     loop {
         match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
@@ -162,7 +162,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
 fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
     let _ = tcflush(stdin, FlushArg::TCIFLUSH);
     let offer = AnswerChoices::whether();
-    let question = Ink::here().styled(Style::Asked, "Shall this count?");
+    let question = Ink::here().styled(Style::Asked, "Trust this configuration?");
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
     // Past the buffer of `Stdin`, which would keep what isn't the answer.
     let mut line = [0; LONGEST_LINE];
@@ -174,7 +174,9 @@ fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
 
 fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    for pin in judge::trusted(surroundings.state.as_deref())? {
+    let pins = judge::trusted(surroundings.state.as_deref())?;
+    note_empty("trusted project", pins.is_empty(), is_json);
+    for pin in pins {
         let (now, remark) = match pin.now() {
             judge::Trust::Trusted => ("trusted", ""),
             judge::Trust::Changed => ("changed", "  # has changed, doesn't count"),

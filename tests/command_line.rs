@@ -201,6 +201,33 @@ fn help_is_as_wide_as_the_terminal_and_short_where_that_is_asked() {
 }
 
 #[test]
+fn options_of_a_run_are_in_groups() {
+    let place = Place::new();
+    let help = stockade(&place, &["run", "--help"]).stdout();
+    let mut headings: Vec<String> = Vec::new();
+    for line in help.lines() {
+        match line.trim_start().strip_prefix("--") {
+            Some(option) => {
+                let name = option.split([' ', '<']).next().unwrap();
+                *headings.last_mut().unwrap() += &format!(" {name}");
+            }
+            None if line.ends_with(':') && !line.starts_with(' ') => headings.push(line.to_string()),
+            None => {}
+        }
+    }
+    insta::assert_snapshot!(headings.join("\n"), @"
+    Arguments:
+    Options:
+    Profile and place: profile root agent tool
+    Grants: what the run may do: read write exec env deny host listen net llm socket cap mode
+    Limits: time-limit cpu-limit memory-limit process-limit open-files-limit file-size-limit disk-limit output-limit
+    Questions: ask ask-timeout escalate
+    Report and audit trail: report audit
+    Enforcement: trace resolver accept-shortfall
+    ");
+}
+
+#[test]
 fn shells_complete_the_command_line() {
     let place = Place::new();
     for (shell, checks) in [("bash", true), ("zsh", false), ("fish", false)] {

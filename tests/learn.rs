@@ -283,7 +283,7 @@ fn a_run_inside_a_run_teaches_nothing_and_says_so() {
         let finished = stockade(&place, &words);
         assert_eq!(finished.status.code(), Some(125), "{}", finished.stderr());
         assert!(
-            finished.stderr().contains("nothing can be learnt"),
+            finished.stderr().contains("can't observe this run"),
             "{}",
             finished.stderr()
         );

@@ -26,7 +26,10 @@ fn the_cpu_limit_ends_a_busy_program() {
     // SIGXCPU by the kernel, or SIGKILL by the launcher: the first to look.
     let code = process.status.code().unwrap();
     assert!([128 + 24, 128 + 9].contains(&code), "{code}");
-    assert_eq!(process.stderr(), "stockade: the run was ended past its cpu limit\n");
+    assert_eq!(
+        process.stderr(),
+        "stockade: the run was ended past its cpu limit (`--cpu-limit`)\n"
+    );
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn the_cpu_limit_counts_the_whole_tree() {
         .python(code)
         .reporting()
         .status(137)
-        .stderr("stockade: the run was ended past its cpu limit\n")
+        .stderr("stockade: the run was ended past its cpu limit (`--cpu-limit`)\n")
         .ends();
     ended_by(&ran, "cpu");
 }
@@ -74,7 +77,7 @@ fn the_memory_limit_ends_a_hungry_program() {
         .python(&format!("{HUNGRY}time.sleep(60)"))
         .reporting()
         .status(137)
-        .stderr("stockade: the run was ended past its memory limit\n")
+        .stderr("stockade: the run was ended past its memory limit (`--memory-limit`)\n")
         .ends();
     ended_by(&ran, "memory");
     run()
@@ -124,7 +127,7 @@ fn the_memory_limit_counts_memory_files_and_shared_memory_and_children_that_grow
             .python(&format!("{megabyte}{code}\ntime.sleep(60)"))
             .reporting()
             .status(137)
-            .stderr("stockade: the run was ended past its memory limit\n")
+            .stderr("stockade: the run was ended past its memory limit (`--memory-limit`)\n")
             .ends();
         ended_by(&ran, "memory");
     }
@@ -223,7 +226,7 @@ fn the_output_is_cut_at_the_byte() {
         .stdout(&"x".repeat(1000))
         .reporting()
         .status(137)
-        .stderr("stockade: the run was ended past its output limit; the output is cut\n")
+        .stderr("stockade: the run was ended past its output limit (`--output-limit`); the output is cut\n")
         .ends();
     ended_by(&ran, "output");
     let report = ran.report();
@@ -274,7 +277,7 @@ fn the_time_limit_ends_a_sleeper() {
         .command(["sleep", "60"])
         .reporting()
         .status(124)
-        .stderr("stockade: the run was ended past its time limit\n")
+        .stderr("stockade: the run was ended past its time limit (`--time-limit`)\n")
         .ends();
     let report = ran.report();
     assert_eq!(report["status"], "time_limit");
@@ -324,7 +327,7 @@ fn the_disk_limit_ends_a_run_that_fills_its_root() {
         .python(code)
         .reporting()
         .status(137)
-        .stderr("stockade: the run was ended past its disk limit\n")
+        .stderr("stockade: the run was ended past its disk limit (`--disk-limit`)\n")
         .ends();
     ended_by(&ran, "disk");
 }
@@ -391,7 +394,7 @@ fn the_disk_limit_counts_what_was_written_last_and_leaves_less_alone() {
         ))
         .reporting()
         .status(137)
-        .stderr("stockade: the run was ended past its disk limit\n")
+        .stderr("stockade: the run was ended past its disk limit (`--disk-limit`)\n")
         .ends();
     ended_by(&ran, "disk");
 }
@@ -475,7 +478,7 @@ fn the_disk_limit_counts_what_is_hidden() {
             .python(&code)
             .reporting()
             .status(137)
-            .stderr("stockade: the run was ended past its disk limit\n")
+            .stderr("stockade: the run was ended past its disk limit (`--disk-limit`)\n")
             .ends();
         ended_by(&ran, "disk");
     }

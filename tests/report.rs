@@ -140,7 +140,7 @@ fn a_descriptor_that_is_not_open_for_writing_is_refused() {
     run()
         .flags(["--report", "fd:x"])
         .status(125)
-        .stderr_has("names no descriptor")
+        .stderr_has("isn't a descriptor")
         .ends();
     run().flags(["--report", "fd:-1"]).status(125).any_stderr().ends();
 }
@@ -168,7 +168,7 @@ fn a_report_with_a_second_name_is_refused() {
         .bash("echo ran")
         .status(125)
         .stderr_has("can't write the report to")
-        .stderr_has("hint: it is a file with a second name")
+        .stderr_has("hint: it has a second name")
         .ends();
     assert_eq!(fs::read_to_string(ran.place.path("other")).unwrap(), "precious");
 }
@@ -318,7 +318,7 @@ fn a_run_cannot_touch_its_report_in_a_tree_that_it_writes() {
         let report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(report["exit_code"], 3, "{profile} {flags:?}");
         assert!(
-            !ran.finished.stderr().contains("taken away"),
+            !ran.finished.stderr().contains("has taken the report's name"),
             "{}",
             ran.finished.stderr()
         );

@@ -34,7 +34,7 @@ enum Stay {
 pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     let state = surroundings.state.as_ref().ok_or_else(|| {
-        Failure::text(REFUSED, "there is no state directory in which runs could ask")
+        Failure::text(REFUSED, "questions need a state directory, and there is none")
             .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path")
     })?;
     // Before there is anything to clean up.

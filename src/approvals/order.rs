@@ -41,7 +41,7 @@ pub fn read(line: &str) -> Result<Order<'_>, String> {
     if first.bytes().all(|byte| byte.is_ascii_digit()) && !first.is_empty() {
         let number = first
             .parse()
-            .map_err(|_| format!("`{first}` is no question's number"))?;
+            .map_err(|_| format!("`{first}` isn't the number of a question"))?;
         return Ok(Order::Answer(number, rest));
     }
     match (first.to_ascii_lowercase().as_str(), rest) {
@@ -54,7 +54,7 @@ pub fn read(line: &str) -> Result<Order<'_>, String> {
             _ => Err("only `no` can be said to all".to_string()),
         },
         _ => Err(format!(
-            "`{}` is no question's number with an answer, as in `1 y`; `help` says what can be typed",
+            "`{}` isn't the number of a question with an answer, as in `1 y`; `help` lists the commands",
             fit::shortened(line.trim(), MOST_COLUMNS)
         )),
     }

@@ -138,7 +138,7 @@ impl Plain<'_> {
             // A terminal that is gone.
             Err(_) | Ok(0) => {
                 if self.typed.has_begun() {
-                    note("the last line doesn't end, so it doesn't count");
+                    note("ignoring the last line, which has no line end");
                 }
                 return Ok(Next::End);
             }
@@ -146,7 +146,7 @@ impl Plain<'_> {
         };
         for line in self.typed.add(&buffer[..count]) {
             match line {
-                Line::TooLong => note("that line is too long: it doesn't count"),
+                Line::TooLong => note("ignoring a line that is too long"),
                 Line::Whole(line) if self.obey(&line)? == Next::End => return Ok(Next::End),
                 Line::Whole(_) => {}
             }

@@ -57,8 +57,8 @@ fn printed(task: &Learn) -> Result<Printed, Failure> {
     let failed = |error: io::Error| Failure::new(REFUSED, &error);
     let holds_something = |path: &&Path| path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0);
     if let Some(path) = task.output.as_deref().filter(holds_something) {
-        let told = format!("`{}` is there already, and would be lost", path.display());
-        return Err(Failure::text(REFUSED, told).hint("name another, or remove it first"));
+        let told = format!("`{}` already exists", path.display());
+        return Err(Failure::text(REFUSED, told).hint("name another file, or remove this one first"));
     }
     let profile = task.output.as_deref().map(|path| {
         Sink::file(path).map_err(|error| {
@@ -83,7 +83,7 @@ fn print(task: &Learn, lesson: &Lesson, printed: Printed) -> Result<(), Failure>
     let written = printed.profile.map(|sink| sink.write_text(&lesson.profile));
     if let Some(Written::Elsewhere(path)) = written.transpose().map_err(failed)? {
         note(&format!(
-            "the profile's name was taken away during the run, and what has it now isn't the profile, which is `{}`",
+            "another file has taken the profile's name during the run; the profile is `{}`",
             visible(&path.to_string_lossy())
         ));
     }
@@ -177,11 +177,8 @@ fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
     let (program, arguments) = task.command.split_first().expect("clap requires a command");
     let prepare = |sandbox: &Sandbox| sandbox.command(program).args(arguments).prepare();
     let unseen = || {
-        Failure::text(
-            REFUSED,
-            "nothing can be learnt here: the run has no supervisor of its own",
-        )
-        .hint("a run inside a run can't be observed; `stockade doctor` says what this machine has")
+        Failure::text(REFUSED, "can't observe this run: it has no supervisor of its own")
+            .hint("a run inside a run can't be observed; `stockade doctor` shows what this machine has")
     };
     match prepare(&sandbox.clone().telling_hosts()) {
         Ok(ready) if ready.plan.supervisor == SupervisorAbility::Own && ready.plan.supervision.is_some() => Ok(ready),
@@ -209,7 +206,7 @@ impl Observed {
         if task.compare {
             match self.asked() {
                 Some(asked) => lesson.compare = Some(learn::compare(asked, &lesson)),
-                None => note("the command runs no script that can be read, so there is nothing to compare"),
+                None => note("the command runs no script that `infer` reads, so there is nothing to compare"),
             }
         }
         lesson

@@ -71,8 +71,7 @@ fn comments(lesson: &Lesson, report: &Report) -> String {
             "The lowest shipped profile that would have allowed it all is `{}`.",
             lesson.least
         ),
-        "What the program does with other input isn't here. Variables can't be observed: name those that it needs as"
-            .into(),
+        "Other input may need more. Variables can't be observed: add those that the program needs as".into(),
         "`[[environment.name]]`.".into(),
     ];
     lines.extend(lesson.withheld.iter().take(MOST_TOLD).map(|withheld| {

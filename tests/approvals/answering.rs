@@ -168,7 +168,7 @@ fn what_was_never_offered_cant_be_answered() {
         );
     }
     watch.types("y");
-    watch.awaits_complaint("`y` is no question's number with an answer");
+    watch.awaits_complaint("`y` isn't the number of a question with an answer");
     watch.types("2 once");
     watch.awaits_complaint("there is no question 2");
     watch.types("1 d");

@@ -6,7 +6,7 @@ use crate::configuration::ALLOW;
 fn ends(answer: &str) -> (i32, bool) {
     let run = run().file(".stockade/config.toml", ALLOW);
     let terminal = Terminal::new()
-        .awaits("Shall this count?")
+        .awaits("Trust this configuration?")
         .types(answer)
         .ends_within(10);
     let code = terminal.plays_command(&run, vec![STOCKADE.into(), "trust".into()]);
@@ -30,15 +30,15 @@ fn trust_asks_again_until_there_is_an_answer_and_shows_the_file_on_details() {
     // The last one types two answers behind a wrong word.
     for answer in ["\r", "yes please\r", "always\r", "x\ry\ry\r"] {
         terminal = terminal
-            .awaits("Shall this count?")
+            .awaits("Trust this configuration?")
             .types(answer)
             .awaits("that is no answer");
     }
     let terminal = terminal
-        .awaits("Shall this count?")
+        .awaits("Trust this configuration?")
         .types("d\r")
         .awaits("  [[permissions.allow]]")
-        .awaits("Shall this count?")
+        .awaits("Trust this configuration?")
         .types("n\r")
         .ends_within(10);
     assert_eq!(terminal.plays_command(&run, vec![STOCKADE.into(), "trust".into()]), 1);

@@ -4,6 +4,22 @@ use crate::common::Place;
 use crate::configuration::{ALLOW, stockade, told};
 
 #[test]
+fn changes_to_the_list_of_secrets_are_shown() {
+    let place = Place::new();
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[secrets]\nclosed = ['**/*.tfstate', '**/a \"b\"']\nopen = ['~/work/dev.pem']\n",
+    );
+    let shown = told(&place, &["config", "show", "--origin"]);
+    let of_secrets = shown.lines().filter(|line| line.starts_with("secrets."));
+    insta::assert_snapshot!(of_secrets.collect::<Vec<_>>().join("\n"), @r#"
+    secrets.closed = ["**/*.tfstate"]  # @HOME/.config/stockade/config.toml:3
+    secrets.closed = ["**/a \"b\""]  # @HOME/.config/stockade/config.toml:3
+    secrets.open = ["~/work/dev.pem"]  # @HOME/.config/stockade/config.toml:4
+    "#);
+}
+
+#[test]
 fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_the_reason() {
     let place = Place::new();
     let user =

@@ -36,7 +36,7 @@ fn nothing_is_trusted_where_no_question_can_be_asked() {
         + permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
         ! stockade: can't ask whether to trust it: standard input and error aren't a terminal
         !
-        ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
+        ! hint: `--hash HASH` trusts exactly the reviewed content, `--yes` the present content
         Some(125)
         "#);
     assert!(told(&place, &["trust", "--diff"]).ends_with("Some(1)"));
@@ -73,7 +73,7 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         + tools.git = {}  # @ROOT/.stockade/config.toml:5
         ! stockade: can't ask whether to trust it: standard input and error aren't a terminal
         !
-        ! hint: `--hash HASH` trusts exactly what was looked at, `--yes` whatever is there
+        ! hint: `--hash HASH` trusts exactly the reviewed content, `--yes` the present content
         Some(125)
         "#);
     insta::assert_snapshot!(without_hashes(&told(&place, &["trust", "--list"])), @"
@@ -88,7 +88,10 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         @ROOT wasn't trusted
         Some(0)
         ");
-    assert_eq!(told(&place, &["trust", "--list"]), "Some(0)");
+    assert_eq!(
+        told(&place, &["trust", "--list"]),
+        "! stockade: there is no trusted project\nSome(0)"
+    );
 }
 
 #[test]

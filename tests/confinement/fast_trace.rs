@@ -203,7 +203,7 @@ fn a_read_that_the_kernel_refused_is_explained_by_what_the_program_said_of_it() 
             .bash(command)
             .any_status()
             .stderr_has("was refused reading `@HOME/notes` (nothing grants it)")
-            .stderr_has("`--trace exact` tells more")
+            .stderr_has("`--trace exact` does")
             .stderr_has("hint: to allow it: `--read @HOME/notes`")
             .ends();
         let report = ran.report();
@@ -217,7 +217,7 @@ fn a_failure_after_reads_that_were_not_seen_says_how_to_see_them() {
     fast("project")
         .python("import sys; sys.exit('something: Permission denied')")
         .status(1)
-        .stderr_has("stockade: refused reads aren't seen with `--trace fast`; `--trace exact` tells more")
+        .stderr_has("stockade: `--trace fast` doesn't see refused reads; `--trace exact` does")
         .ends();
     fast("project")
         .bash("echo own fault >&2; exit 1")

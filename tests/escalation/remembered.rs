@@ -155,7 +155,7 @@ fn a_store_that_is_damaged_grants_nothing_and_it_is_said_once() {
     let finished = project.never(&[]);
     was_closed(&finished);
     assert_eq!(
-        finished.stderr().matches("no stored grant is used: ").count(),
+        finished.stderr().matches("can't use stored grants: ").count(),
         1,
         "{}",
         finished.stderr()

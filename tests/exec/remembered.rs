@@ -58,7 +58,7 @@ fn a_profile_that_a_person_chose_stays_with_the_content() {
     assert_eq!(place.exec(&["write.py"]).code, 1);
     let called = place.exec(&["--profile", "workspace", "write.py"]);
     assert_eq!(called.code, 0);
-    called.says("runs under `workspace`, as you say");
+    called.says("runs under `workspace` from now on, by `--profile`");
     let called = place.exec(&["write.py"]);
     assert_eq!(called.code, 0);
     called.says("(manual, approved)");

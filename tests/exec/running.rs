@@ -140,7 +140,11 @@ fn everyday_scripts_run_with_what_their_text_names() {
         place.file(name, text);
         let called = place.exec(&[name]);
         assert_eq!(called.code, 0, "{name}: {}", called.stderr);
-        assert!(!called.stderr.contains("can't be told"), "{name}: {}", called.stderr);
+        assert!(
+            !called.stderr.contains("can't be inferred"),
+            "{name}: {}",
+            called.stderr
+        );
     }
     place.file(
         "base.py",
@@ -236,11 +240,11 @@ fn what_cannot_be_told_runs_under_minimal() {
     let place = Place::new();
     place.file("built.py", "exec(input())\n");
     let called = place.exec(&["built.py"]);
-    called.says("`built.py` runs under `minimal`: what it needs can't be told (runs code that it builds");
+    called.says("`built.py` runs under `minimal`: its needs can't be inferred (runs code that it builds");
     place.file("broken.py", "def (:\n");
     let called = place.exec(&["broken.py"]);
     assert_eq!(called.code, 1);
-    called.says("runs under `minimal`: what it needs can't be told (doesn't parse");
+    called.says("runs under `minimal`: its needs can't be inferred (doesn't parse");
 }
 
 #[test]
@@ -261,7 +265,7 @@ fn a_script_runs_with_the_interpreter_that_it_is_for() {
     place.file("d.txt", "words\n");
     let called = place.exec(&["d.txt"]);
     assert_eq!(called.code, 127);
-    called.says("nothing says which interpreter");
+    called.says("can't tell the interpreter of");
 }
 
 #[test]
@@ -272,7 +276,7 @@ fn what_is_inferred_widens_no_agent() {
     assert_eq!(place.exec(&["notes.py"]).code, 0);
     let called = place.exec(&["--agent", "narrow", "notes.py"]);
     assert_eq!(called.code, 1);
-    called.says("runs under `readonly`, which is all that its agent or tool has");
+    called.says("runs under `readonly`, the profile of its agent or tool");
     // Nor does what a person chose for this content in other runs.
     assert_eq!(place.exec(&["--profile", "trusted", "notes.py"]).code, 0);
     assert_eq!(place.exec(&["--agent", "narrow", "notes.py"]).code, 1);

@@ -45,7 +45,7 @@ fn the_time_limit_is_124() {
         .flags(["--time-limit", "200ms"])
         .command(["sleep", "60"])
         .status(124)
-        .stderr("stockade: the run was ended past its time limit\n")
+        .stderr("stockade: the run was ended past its time limit (`--time-limit`)\n")
         .ends();
 }
 

@@ -17,6 +17,8 @@ mod configuration;
 mod doctor;
 #[path = "../documentation.rs"]
 mod documentation;
+#[path = "../hints.rs"]
+mod hints;
 #[path = "../judge/mod.rs"]
 mod judge;
 #[path = "../library.rs"]

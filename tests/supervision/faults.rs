@@ -42,7 +42,7 @@ fn a_call_is_refused_where_a_worker_panics_and_the_next_ones_are_served() {
         .stdout("a\nOperation not permitted\nb\nOperation not permitted\nc\n")
         .stderr_has("stockade: internal error in a worker: injected at `worker` (crates/stockade/src/")
         .stderr_has("); the call was refused (2 times)\n")
-        .stderr_has("\nhint: this is a mistake in Stockade: please report it with these lines\n")
+        .stderr_has("\nhint: this is a bug in Stockade: please report it with these lines\n")
         .ends();
     assert_eq!(faults(&ran, "worker"), [(json!("worker"), json!(2))]);
     assert_eq!(ran.report()["status"], "completed");
@@ -198,7 +198,7 @@ fn the_run_ends_with_a_launcher_that_panics() {
         .bash("trap '' HUP TERM INT; kill -STOP $$; sleep 1000")
         .status(125)
         .stderr_has("stockade: internal error: injected at `main` (src/")
-        .stderr_has("\nhint: this is a mistake in Stockade")
+        .stderr_has("\nhint: this is a bug in Stockade")
         .ends();
     drop(ran);
 }

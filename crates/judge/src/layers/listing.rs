@@ -49,16 +49,26 @@ impl Layers {
     }
 
     fn user_lines(&self) -> Vec<Line> {
-        let Some(command) = &self.user.on_violation else {
-            return Vec::new();
-        };
-        let words = std::iter::once(&command.program).chain(&command.arguments);
-        let origin = self.user.place(Section::OnViolation, "", "on_violation");
-        vec![Line {
-            text: format!("on_violation = {}", texts(words)),
+        let line = |text, origin: Option<&Origin>| Line {
+            text,
             origins: origin.cloned().into_iter().collect(),
             missing: None,
-        }]
+        };
+        let on_violation = self.user.on_violation.iter().map(|command| {
+            let words = std::iter::once(&command.program).chain(&command.arguments);
+            let origin = self.user.place(Section::OnViolation, "", "on_violation");
+            line(format!("on_violation = {}", texts(words)), origin)
+        });
+        let secrets = &self.user.secrets;
+        let closed = secrets.closed.iter().map(|rule| {
+            let pattern = rule.value.to_string();
+            line(format!("secrets.closed = {}", texts([pattern])), Some(&rule.origin))
+        });
+        let open = secrets.open.iter().map(|rule| {
+            let path = rule.value.to_string_lossy();
+            line(format!("secrets.open = {}", texts([path])), Some(&rule.origin))
+        });
+        on_violation.chain(closed).chain(open).collect()
     }
 
     /// Where a field that counts is said. `own` are the fields without the project's words, `now` those with them.

@@ -18,7 +18,8 @@ use stockade_sys::other::compare_descriptor_tables;
 use stockade_sys::process::{MachineMemory, machine_memory};
 
 /// The reason given when one more process is refused.
-pub const TOO_MANY_PROCESSES: &str = "the run has as many processes and threads as its limit allows";
+pub const TOO_MANY_PROCESSES: &str =
+    "the run has as many processes and threads as its limit allows (`--process-limit`)";
 
 /// A sample of the tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use stockade_text::quote::quoted;
 use stockade_text::visible::visible;
 
 /// A fault in a document, with its position.
@@ -83,9 +84,17 @@ impl ProfileError {
                 ..
             } => Some(format!("did you mean `{name}`?")),
             ProfileError::Unknown { known, .. } => Some(format!("the profiles are {}", listed(known))),
-            ProfileError::Shadowing { name, .. } => Some(format!(
-                "rename the file and its `name`; it may say `extends = \"{name}\"`"
-            )),
+            ProfileError::Shadowing { path, name } => {
+                let words = [
+                    path.as_os_str(),
+                    path.with_file_name(format!("my-{name}.toml")).as_os_str(),
+                ]
+                .map(quoted);
+                Some(format!(
+                    "rename it: `mv {} {}`, and write `name = \"my-{name}\"` in it; it may say `extends = \"{name}\"`",
+                    words[0], words[1]
+                ))
+            }
             ProfileError::Faults(_) | ProfileError::Cycle { .. } | ProfileError::Unreadable { .. } => None,
         }
     }

@@ -437,7 +437,7 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
         let (target, reason) = if may_listen {
             (&asked, Reason::Never("a run listens on loopback alone".into()))
         } else {
-            (&on_loopback, Reason::NotGranted)
+            (&on_loopback, why_not_granted(given.port()))
         };
         context.refuse(acl.refusal(Kind::Listen, target, &asked, reason));
         return Err(REFUSED);
@@ -452,7 +452,7 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
         .as_ref()
         .is_err_and(|error| error.raw_os_error() == Some(libc::EACCES))
     {
-        let reason = Reason::Never("the kernel keeps the lowest ports for the administrator".into());
+        let reason = kept_port();
         acl.refuse(Kind::Listen, &address.to_string(), &given.to_string(), reason);
     }
     bound?;
@@ -463,6 +463,21 @@ pub fn bind(context: &NotifyContext<'_>, target: &OwnedFd, domain: i32, bytes: &
         note_chosen(context, target)?;
     }
     Ok(CallAnswer::Value(0))
+}
+
+/// Why a port isn't granted. A run has no capability, so no grant opens a port that needs one (`ip_unprivileged_port_start`
+/// of the kernel's ip-sysctl.rst).
+pub fn why_not_granted(port: u16) -> Reason {
+    let first = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
+    let first: Option<u16> = first.ok().and_then(|text| text.trim().parse().ok());
+    match first.is_some_and(|first| (1..first).contains(&port)) {
+        true => kept_port(),
+        false => Reason::NotGranted,
+    }
+}
+
+fn kept_port() -> Reason {
+    Reason::Never("the kernel keeps the lowest ports for the administrator".into())
 }
 
 /// Whether a port is granted, or was chosen by the kernel under a grant of port 0.

@@ -62,12 +62,9 @@ pub fn connect(context: &NotifyContext<'_>, target: &OwnedFd, bytes: &[u8]) -> R
 pub fn bind(context: &NotifyContext<'_>, bytes: &[u8]) -> Result<CallAnswer, Errno> {
     let given = internet::parse(bytes)?;
     let wanted = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), given.port());
-    Cleared::of(context).refuse(
-        Kind::Listen,
-        &wanted.to_string(),
-        &given.to_string(),
-        not_granted(context),
-    );
+    let reason = internet::why_not_granted(given.port());
+    let reason = refusing(context, reason.clone()).unwrap_or(reason);
+    Cleared::of(context).refuse(Kind::Listen, &wanted.to_string(), &given.to_string(), reason);
     Err(REFUSED)
 }
 

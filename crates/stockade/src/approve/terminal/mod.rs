@@ -205,7 +205,7 @@ impl Terminal {
                 let time = match lifetime {
                     Lifetime::Once => "once",
                     Lifetime::Session => "for this run",
-                    Lifetime::Always => "for this run, and to be kept for later ones",
+                    Lifetime::Always => "for this and later runs",
                 };
                 (format!("stockade: granted {time}: "), granted)
             }

@@ -70,6 +70,14 @@ fn what_is_asked_is_bold_and_colour_is_left_out_where_no_color_says_so() {
 }
 
 #[test]
+fn always_leaves_one_line() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types("a\r");
+    stage.awaits("stockade: granted for this and later runs: --read /etc/hosts\r\n");
+}
+
+#[test]
 fn details_are_shown_and_it_is_asked_again() {
     let mut stage = Stage::new(&Scene::new());
     stage.awaits(PROMPT);
