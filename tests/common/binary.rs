@@ -1,12 +1,12 @@
-//! The program under test, and where the tests' files are: found when the tests run, so that they can be built by one
-//! user and run by another, elsewhere.
+//! The program under test and the tests' files: located at run time, so that one user can build the tests
+//! and another can run them elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// The path of the program under test: `STOCKADE_BIN`, or what cargo built for the tests.
+/// The path of the program under test: `STOCKADE_BIN`, or the one that cargo built for the tests.
 #[derive(Clone, Copy)]
 pub struct Stockade;
 

@@ -1,12 +1,12 @@
-//! Panics on purpose in the program under test.
+//! Deliberate panics in the program under test.
 
 use super::{Place, STOCKADE, finish, skipped};
 
-/// Names the point of the program where it panics, and after a colon a part of what that is about.
+/// Names the point where the program panics and, after a colon, a part of the text that identifies the case.
 pub const PANIC: &str = "STOCKADE_TEST_PANIC";
 
-/// Whether the program under test was built with debug assertions, so that it panics where it is told to; says aloud
-/// where not.
+/// Whether the program under test was built with debug assertions, so that it panics on request; prints a note
+/// if not.
 pub fn injects_panics() -> bool {
     let place = Place::new();
     let mut command = place.command(STOCKADE);

@@ -1,5 +1,5 @@
-//! What the integration tests share: a place for a run, a builder for `stockade run`, and probes that are first
-//! proved to work unconfined. Every field has a default; stdout and stderr must be empty unless a test says more.
+//! Shared code of the integration tests: a place for a run, a builder for `stockade run`, and probes that are first
+//! proved to work unconfined. Every field has a default; stdout and stderr must be empty unless a test says otherwise.
 
 #![allow(dead_code, unused_imports, reason = "each test program uses another part")]
 
@@ -33,7 +33,7 @@ pub fn python() -> &'static str {
     }
 }
 
-/// How often a race is tried, or with `STOCKADE_TEST_SOAK=1` (see `scripts/test`).
+/// How often a race is tried, normally or with `STOCKADE_TEST_SOAK=1` (see `scripts/test`).
 pub fn tries<T>(usually: T, soaking: T) -> T {
     match std::env::var_os("STOCKADE_TEST_SOAK").is_some_and(|value| value == "1") {
         true => soaking,
@@ -46,7 +46,7 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Says aloud that a test, or a part of one, proves nothing here. `scripts/test` tells all of these at its end.
+/// Prints that a test, or a part of one, proves nothing here. `scripts/test` lists all of these at its end.
 pub fn skipped(why: &str) {
     eprintln!("skipped: {why}");
     if let Some(list) = std::env::var_os("STOCKADE_TEST_SKIPS") {

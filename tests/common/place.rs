@@ -1,4 +1,4 @@
-//! A fresh root and a fresh home for one run, removed with the value.
+//! A fresh root and a fresh home for one run, removed on drop.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use super::skipped;
 
-/// Has a build with debug assertions take an older kernel's Landlock.
+/// Makes a build with debug assertions use an older kernel's Landlock ABI.
 const OLDER_LANDLOCK: &str = "STOCKADE_TEST_LANDLOCK_ABI";
 
-/// The variable for an older ABI. Where the tests have a program that they didn't build, it may be a release.
+/// The variable for an older ABI. If the tests have a program that they didn't build, it may be a release.
 pub fn older_landlock(abi: &str) -> (&'static str, &str) {
     if std::env::var_os("STOCKADE_BIN").is_some() {
         skipped(&format!(
@@ -23,7 +23,7 @@ pub fn older_landlock(abi: &str) -> (&'static str, &str) {
     (OLDER_LANDLOCK, abi)
 }
 
-/// Flags that hand it on to runs inside a run.
+/// Flags that pass the variable on to nested runs.
 pub fn older_inside() -> &'static [&'static str] {
     match cfg!(debug_assertions) && std::env::var_os(OLDER_LANDLOCK).is_some() {
         true => &["--env", OLDER_LANDLOCK],
@@ -31,7 +31,7 @@ pub fn older_inside() -> &'static [&'static str] {
     }
 }
 
-/// Two directories side by side. Not below `/tmp`, which some profiles open.
+/// Two sibling directories. Not below `/tmp`, which some profiles open.
 pub struct Place {
     top: TempDir,
     /// The run's root.
@@ -57,7 +57,7 @@ impl Place {
         place
     }
 
-    /// `~/x` is below the home, anything else below the root.
+    /// Resolves `~/x` below the home, anything else below the root.
     pub fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix("~/") {
             Some(rest) => self.home.join(rest),
@@ -65,7 +65,7 @@ impl Place {
         }
     }
 
-    /// Writes a file, with the directories above it.
+    /// Writes a file, creating its parent directories.
     pub fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -73,8 +73,8 @@ impl Place {
         path
     }
 
-    /// Writes a file that may be executed. Another process does: what this one holds to write, a child that another
-    /// thread forks holds too until it executes, and it couldn't be started.
+    /// Writes an executable file, from another process: a child that another thread forks inherits this process's
+    /// descriptors until it executes, so a file open for writing here couldn't be started.
     pub fn program(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         const ANEW: &str = "cp -- \"$1\" \"$1.new\" && chmod 755 \"$1.new\" && mv -f -- \"$1.new\" \"$1\"";
         let path = self.file(name, text);
@@ -83,13 +83,13 @@ impl Place {
         path
     }
 
-    /// `@ROOT` and `@HOME` become this place's directories.
+    /// Replaces `@ROOT` and `@HOME` by this place's directories.
     pub fn fill(&self, text: &str) -> String {
         text.replace("@ROOT", self.root.to_str().unwrap())
             .replace("@HOME", self.home.to_str().unwrap())
     }
 
-    /// A program in the root, with a small environment whose home is this place's.
+    /// A command that starts a program in the root, with a small environment whose home is this place's.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -102,18 +102,18 @@ impl Place {
         command
     }
 
-    /// Where Stockade keeps its state for this home.
+    /// Stockade's state directory for this home.
     pub fn state(&self) -> PathBuf {
         self.home.join(".local/state/stockade")
     }
 
-    /// The scratch directories of this place's runs: none once they are over, if all is well.
+    /// The scratch directories of this place's runs: none after they end, if all is well.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         scratch_directories(Some(&self.state()))
     }
 }
 
-/// The scratch directories of runs with this state directory. They are beside those of all the user's runs.
+/// The scratch directories of runs with this state directory, which are next to those of all the user's runs.
 pub fn scratch_directories(state: Option<&Path>) -> Vec<PathBuf> {
     let mut hasher = DefaultHasher::new();
     state.hash(&mut hasher);
@@ -123,7 +123,7 @@ pub fn scratch_directories(state: Option<&Path>) -> Vec<PathBuf> {
     entries(Path::new(&shared)).into_iter().filter(is_theirs).collect()
 }
 
-/// Directories that their owner may not enter are left by tests of modes.
+/// Tests of modes leave directories that their owner may not enter.
 impl Drop for Place {
     fn drop(&mut self) {
         if fs::remove_dir_all(self.top.path()).is_err() {

@@ -1,4 +1,4 @@
-//! Probes: small attempts at what a profile refuses, each proved to work unconfined in a place just like the run's.
+//! Probes: small attempts at things that a profile refuses, each proved to work unconfined in a place like the run's.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ const PRELUDE: &str = include_str!("prelude.py");
 struct Attempt {
     label: String,
     code: String,
-    /// What the unconfined attempt answers; `*` is anything but a refusal.
+    /// The expected answer of the unconfined attempt; `*` is anything but a refusal.
     unconfined: &'static str,
-    /// What the confined attempt answers, where it isn't what all of the probe's do.
+    /// The expected answer of the confined attempt, if it differs from the probe's common one.
     confined: Option<&'static str>,
-    /// Whether machines differ in what they have or let ordinary users do.
+    /// Whether the attempt depends on the machine's features or on what it lets ordinary users do.
     is_optional: bool,
 }
 
@@ -44,7 +44,7 @@ impl Probe {
         self
     }
 
-    /// A symbolic link; `@ROOT` and `@HOME` in its target are filled in.
+    /// Adds a symbolic link; `@ROOT` and `@HOME` in its target are filled in.
     pub fn link(mut self, name: &str, target: &str) -> Self {
         self.links.push((name.into(), target.into()));
         self
@@ -55,13 +55,13 @@ impl Probe {
         self
     }
 
-    /// Python code of a process outside the run that lives as long as the probe; it calls `ready()` before it begins.
+    /// Python code of a process outside the run that lives as long as the probe; it calls `ready()` before the probe begins.
     pub fn beside(mut self, code: &str) -> Self {
         self.beside.push(code.into());
         self
     }
 
-    /// The run has this older ABI of Landlock.
+    /// Gives the run this older Landlock ABI.
     pub fn landlock(mut self, abi: &'static str) -> Self {
         self.older = Some(abi);
         self
@@ -72,12 +72,12 @@ impl Probe {
         self.add(code, "ok", None, false)
     }
 
-    /// The same, where the machine has it and lets this user do it.
+    /// The same, if the machine has the feature and lets this user use it.
     pub fn attempt_if_possible(self, code: &str) -> Self {
         self.add(code, "ok", None, true)
     }
 
-    /// A call that gets past the refusals unconfined, whatever it answers then.
+    /// A call that passes the refusals unconfined, whatever it then answers.
     pub fn reaches_the_kernel(self, code: &str) -> Self {
         self.add(code, "*", None, true)
     }
@@ -87,12 +87,12 @@ impl Probe {
         self.add(code, unconfined, Some(confined), false)
     }
 
-    /// The same, skipped where the unconfined answer is another one.
+    /// The same, skipped if the unconfined answer differs.
     pub fn answers_if_possible(self, code: &str, unconfined: &'static str, confined: &'static str) -> Self {
         self.add(code, unconfined, Some(confined), true)
     }
 
-    /// Code that must work, confined too: the probe's refusals aren't due to a broken run.
+    /// Code that must also work confined: it shows that the probe's refusals aren't due to a broken run.
     pub fn works(self, code: &str) -> Self {
         self.answers(code, "ok", "ok")
     }
@@ -108,7 +108,7 @@ impl Probe {
         self
     }
 
-    /// Tries all unconfined, then under a profile, where each must answer `refusal` (several: `EACCES|EXDEV`).
+    /// Runs all attempts unconfined, then under a profile, where each must answer `refusal` (several: `EACCES|EXDEV`).
     pub fn refused(&self, profile: &str, refusal: &str) {
         let free = self.unconfined();
         self.assert_proved(&free);
@@ -136,7 +136,7 @@ impl Probe {
         assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     }
 
-    /// What isn't optional works unconfined, or it proves nothing to refuse it.
+    /// Asserts that each required attempt works unconfined; otherwise refusing it would prove nothing.
     fn assert_proved(&self, free: &[String]) {
         let faults: Vec<String> = std::iter::zip(&self.attempts, free)
             .filter(|(attempt, word)| !attempt.is_optional && !attempt.is_proved_by(word))
@@ -210,7 +210,7 @@ fn one_of(wanted: &str, word: &str) -> bool {
     wanted.split('|').any(|one| one == word)
 }
 
-/// The word of each attempt, in their order.
+/// The result word of each attempt, in order.
 pub fn results(finished: &Finished, count: usize) -> Vec<String> {
     let text = finished.stdout();
     let results: Vec<String> = text
@@ -228,7 +228,7 @@ pub fn results(finished: &Finished, count: usize) -> Vec<String> {
     results
 }
 
-/// A string of Python's.
+/// Quotes a Python string.
 fn quoted(code: &str) -> String {
     serde_json::to_string(code).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Child processes of the tests: with a time limit, and none left behind.
+//! Child processes of the tests: with a time limit, and killed at the end.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -10,7 +10,7 @@ use super::{Place, python};
 /// A loaded machine is slow; nothing here takes this long, times [`slowness`], unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(200);
 
-/// How a program ended and what it printed.
+/// A program's exit and its output.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -28,12 +28,12 @@ impl Finished {
     }
 }
 
-/// Runs a program to its end, and to the end of everybody who holds its output.
+/// Runs a program until it and every process that holds its output have ended.
 pub fn finish(command: &mut Command, input: &[u8]) -> Finished {
     finish_within(command, input, PATIENCE)
 }
 
-/// The same, for a program that has more work to do.
+/// The same, for a program that needs more time.
 pub fn finish_within(command: &mut Command, input: &[u8], deadline: Duration) -> Finished {
     command
         .stdin(Stdio::piped())
@@ -54,8 +54,8 @@ pub fn finish_within(command: &mut Command, input: &[u8], deadline: Duration) ->
     }
 }
 
-/// A program that was written a moment ago may be held by a child that another thread has forked and that hasn't executed
-/// its own yet.
+/// Starts a program. A file that was just written may still be held open by a child that another thread has forked and
+/// that hasn't executed its own program yet.
 fn spawn(command: &mut Command) -> Child {
     let started = Instant::now();
     loop {
@@ -91,7 +91,7 @@ fn wait(child: &mut Child, deadline: Duration) -> ExitStatus {
     status.unwrap()
 }
 
-/// How many times longer than usual things may take, `STOCKADE_TEST_SLOWNESS`: 1 on a processor, more on an emulated one.
+/// The factor by which things may take longer, `STOCKADE_TEST_SLOWNESS`: 1 on a processor, more on an emulated one.
 pub fn slowness() -> u32 {
     let told = std::env::var("STOCKADE_TEST_SLOWNESS").ok();
     told.map_or(1, |told| {
@@ -99,7 +99,7 @@ pub fn slowness() -> u32 {
     })
 }
 
-/// Whether something comes true within a time, or on a slow machine within [`slowness`] times as much.
+/// Whether a condition becomes true within a time, or on a slow machine within [`slowness`] times as much.
 pub fn until(deadline: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     let deadline = deadline * slowness();
@@ -128,7 +128,7 @@ pub fn is_in_call(task: i32, call: i64) -> bool {
     told.split(' ').next() == Some(&call.to_string())
 }
 
-/// A process of the test's, outside every run: a victim. It ends with the value.
+/// A process of the test, outside every run: a victim. It is killed on drop.
 pub struct Asleep(Child);
 
 impl Asleep {
@@ -155,7 +155,7 @@ impl Drop for Asleep {
     }
 }
 
-/// A Python process outside a run: who owns a socket, makes files later, holds a terminal. It ends with the value.
+/// A Python process outside a run that owns a socket, makes files later or holds a terminal. It is killed on drop.
 pub struct Beside(Child);
 
 impl Beside {

@@ -1,4 +1,4 @@
-//! One `stockade run` and what is expected of it.
+//! One `stockade run` and its expected results.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::{Finished, Place, STOCKADE, finish, python};
 
-/// What a stream must hold.
+/// The expected content of a stream.
 enum Expected {
     Exactly(String),
     Parts(Vec<String>),
     Anything,
 }
 
-/// A run to be. The root is a fresh directory, standard input is empty, the exit code must be 0.
+/// A run to start. The root is a fresh directory, standard input is empty, the exit code must be 0.
 pub struct Run {
     pub place: Place,
     flags: Vec<OsString>,
@@ -30,14 +30,14 @@ pub struct Run {
     stderr: Expected,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub struct Ran {
     pub place: Place,
     pub finished: Finished,
     report: Option<PathBuf>,
 }
 
-/// Begins a run.
+/// Returns the builder of a run.
 pub fn run() -> Run {
     Run {
         place: Place::new(),
@@ -70,7 +70,7 @@ impl Run {
         self
     }
 
-    /// No `--root`: a test names another one, or none.
+    /// Omits `--root`: a test names another one, or none.
     pub fn without_root(mut self) -> Self {
         self.names_root = false;
         self
@@ -91,7 +91,7 @@ impl Run {
         self
     }
 
-    /// The run has this older ABI of Landlock.
+    /// Gives the run this older Landlock ABI.
     pub fn landlock(self, abi: &str) -> Self {
         let (name, value) = super::older_landlock(abi);
         self.variable(name, value)
@@ -123,7 +123,7 @@ impl Run {
         self
     }
 
-    /// Asks for a report; [`Ran::report`] has it.
+    /// Requests a report; [`Ran::report`] returns it.
     pub fn reporting(mut self) -> Self {
         self.reports = true;
         self
@@ -171,7 +171,7 @@ impl Run {
         self
     }
 
-    /// The words after `stockade`.
+    /// The arguments after `stockade`.
     pub fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["run".into()];
         if self.names_root {
@@ -194,7 +194,7 @@ impl Run {
         self.place.home.join("report.json")
     }
 
-    /// The process to be started.
+    /// The process to start.
     pub fn process(&self) -> std::process::Command {
         let mut command = match &self.shell {
             None => self.place.command(STOCKADE),
@@ -208,7 +208,7 @@ impl Run {
         command
     }
 
-    /// Runs it and compares. What is wrong is said at once, all of it.
+    /// Runs it and compares the results; all differences are reported at once.
     pub fn ends(self) -> Ran {
         let mut process = self.process();
         let finished = finish(&mut process, &self.input);
@@ -244,7 +244,7 @@ impl Ran {
         self.finished.stdout()
     }
 
-    /// The report that was asked for.
+    /// The requested report.
     pub fn report(&self) -> Value {
         let path = self.report.as_ref().expect("the run was asked for a report");
         let text = std::fs::read_to_string(path).expect("the report is there");

@@ -1,11 +1,11 @@
-//! A checker of documents against our own JSON Schemas.
+//! Checks documents against the project's JSON Schemas.
 //!
-//! It knows the words that they use and refuses any other, so a schema that says more than is checked fails.
+//! It supports only the keywords that they use and refuses any other, so a schema with an unchecked keyword fails.
 
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value, json};
 
-/// What in a document breaks a schema, one line each.
+/// The violations of a schema by a document, one line each.
 pub fn faults(schema: &Value, document: &Value) -> Vec<String> {
     let mut checker = Checker {
         schema,
@@ -127,7 +127,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Objects are closed, or tables whose names anybody chooses and whose values are all of one kind.
+    /// Objects are closed, or are tables with arbitrary names whose values are all of one kind.
     fn check_names(&mut self, rule: &Value, rules: &Map<String, Value>, value: &Value, path: &str) {
         if !rule.is_object() {
             assert_eq!(rule, &json!(false), "objects are closed");

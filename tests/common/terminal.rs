@@ -1,4 +1,4 @@
-//! A run on a terminal of its own, with somebody at the keys.
+//! A run on a terminal of its own, with a simulated person at the keyboard.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Run, STOCKADE, finish, python};
 
 const PLAYER: &str = include_str!("terminal.py");
 
-/// What the person does, in order.
+/// The person's steps, in order.
 #[derive(Default)]
 pub struct Terminal {
     steps: Vec<Value>,
@@ -27,17 +27,17 @@ impl Terminal {
         self.step("type", json!(keys))
     }
 
-    /// Somebody else does something meanwhile: shell code, with the program's process id as `$PROGRAM`.
+    /// Another process acts meanwhile: shell code, with the program's process id as `$PROGRAM`.
     pub fn meanwhile(self, code: &str) -> Self {
         self.step("do", json!(code))
     }
 
-    /// The terminal answers a query from now on, as terminals do.
+    /// From now on the terminal answers a query, as terminals do.
     pub fn replies(self, query: &str, answer: &str) -> Self {
         self.step("reply", json!([query, answer]))
     }
 
-    /// The program must not have printed this before what was awaited last, or at all once it has ended.
+    /// The program must not have printed this before the last awaited text, or at all once it has ended.
     pub fn never_saw(self, text: &str) -> Self {
         self.step("unsaid", json!(text))
     }
@@ -58,14 +58,14 @@ impl Terminal {
         self
     }
 
-    /// Plays it with a run in the foreground; the exit code.
+    /// Plays the steps with a run in the foreground; returns the exit code.
     pub fn plays(self, run: &Run) -> i32 {
         let mut argv = vec![STOCKADE.into()];
         argv.extend(run.words());
         self.plays_command(run, argv)
     }
 
-    /// Plays it with any program, a shell for example.
+    /// Plays the steps with any program, a shell for example.
     pub fn plays_command(self, run: &Run, argv: Vec<std::ffi::OsString>) -> i32 {
         let steps = Value::from(self.steps).to_string();
         let mut command = run.place.command(python());

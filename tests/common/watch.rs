@@ -11,7 +11,7 @@ use super::{Place, STOCKADE, until};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Somebody at another terminal. Killed with the value.
+/// An approver at another terminal, killed on drop.
 pub struct Watch {
     pub child: Child,
     input: Option<ChildStdin>,
@@ -74,7 +74,7 @@ impl Watch {
         self.complained.lock().unwrap().clone()
     }
 
-    /// Waits until so many lines with this text were printed.
+    /// Waits until this many lines with this text were printed.
     pub fn awaits(&self, text: &str, times: usize) {
         let was_said = until(PATIENCE, || self.said().matches(text).count() >= times);
         assert!(
@@ -85,18 +85,18 @@ impl Watch {
         );
     }
 
-    /// Waits until it has complained of something.
+    /// Waits until it has printed a complaint with this text.
     pub fn awaits_complaint(&self, text: &str) {
         self.awaits_complaint_times(text, 1);
     }
 
-    /// The same for so many times.
+    /// The same for this many times.
     pub fn awaits_complaint_times(&self, text: &str, times: usize) {
         let was_said = until(PATIENCE, || self.complaints().matches(text).count() >= times);
         assert!(was_said, "{text:?} isn't in {}", self.complaints());
     }
 
-    /// The number of the question about a target.
+    /// The number of the prompt about a target.
     pub fn number_of(&self, target: &str) -> u32 {
         let said = self.said();
         let ending = format!(": read {target}");
@@ -112,7 +112,7 @@ impl Watch {
         input.flush().unwrap();
     }
 
-    /// No more lines.
+    /// Closes its input, so that it gets no more lines.
     pub fn closes(&mut self) {
         self.input = None;
     }

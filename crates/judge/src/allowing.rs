@@ -1,4 +1,4 @@
-//! Whether allow rules allow a plain line: all of its commands, or the line as a whole by a glob that spells it.
+//! Whether allow rules allow a plain line: all of its commands, or the whole line by a glob that spells it out.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use super::rules::CompiledRule;
 use stockade::profile::Origin;
 use stockade_shell::{self as shell, Fitness, Part, Plain};
 
-/// A plain line, and what is known of its commands.
+/// A plain line with the facts known about its commands.
 pub(super) struct Examined<'l> {
-    /// The tool that gets the line.
+    /// The tool that receives the line.
     pub(super) tool: &'l str,
     pub(super) line: &'l Plain,
-    /// Of each part: whether its options are safe.
+    /// For each part: whether its options are safe.
     pub(super) fitness: Vec<Fitness>,
-    /// Of each part: whether it is a `cd` that stays inside the root.
+    /// For each part: whether it is a `cd` that stays inside the root.
     pub(super) free: Vec<bool>,
-    /// What may be spent on globs; one whose work is spent allows nothing.
+    /// The work budget for globs; once it is spent, a glob allows nothing.
     work: &'l Work,
 }
 
-/// Why a command isn't allowed.
+/// The reason why a command isn't allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Open {
-    /// No rule is about it.
+    /// No rule matches it.
     NoRule,
-    /// A rule is about it, and it has options that do more.
+    /// A rule matches it, but it has options that do more.
     Unfit(String),
-    /// It reads or writes a file that no rule spells.
+    /// It reads or writes a file that no rule spells out.
     Redirected(String),
-    /// It leads out of the root, or it can't be told where.
+    /// It leaves the root, or its directory can't be determined.
     Elsewhere,
 }
 
@@ -46,7 +46,7 @@ impl<'l> Examined<'l> {
         }
     }
 
-    /// The rule that allows the whole line at once.
+    /// The rule that allows the whole line.
     pub(super) fn whole<'r>(&self, rules: &'r [CompiledRule]) -> Option<&'r CompiledRule> {
         let mut globs = self.rules(rules).filter(|rule| rule.glob.is_some()).peekable();
         globs.peek()?;
@@ -64,7 +64,7 @@ impl<'l> Examined<'l> {
         })
     }
 
-    /// The rule that allows one command of the line; `None` as a rule for a `cd` that is free.
+    /// The rule that allows one command of the line; `Ok(None)` for a `cd` that is free.
     pub(super) fn part<'r>(&self, index: usize, rules: &'r [CompiledRule]) -> Result<Option<&'r CompiledRule>, Open> {
         let part = &self.line.parts[index];
         if let Some(redirection) = part
@@ -98,7 +98,7 @@ impl<'l> Examined<'l> {
             match &self.fitness[index] {
                 _ if is_cd => {}
                 Fitness::Unfit(why) => open = Open::Unfit(why.clone()),
-                // The built-in list means reading alone: without a table it isn't known.
+                // The built-in list allows only reading: without a table that can't be checked.
                 Fitness::NoTable if rule.origin == Origin::BuiltIn => {}
                 Fitness::Safe | Fitness::NoTable => return Ok(Some(rule)),
             }
@@ -106,7 +106,7 @@ impl<'l> Examined<'l> {
         Err(open)
     }
 
-    /// The rules for the tool. A tool that takes command lines has the shell's rules for commands.
+    /// The rules for the tool. For commands, the shell's rules also apply to a tool that takes command lines.
     fn rules<'r>(&self, rules: &'r [CompiledRule]) -> impl Iterator<Item = &'r CompiledRule> {
         let tool = self.tool.to_string();
         rules
@@ -118,10 +118,10 @@ impl<'l> Examined<'l> {
         glob.matches(text, self.work) == Some(true)
     }
 
-    /// Whether a glob matches one command, and spells what it has to.
+    /// Whether a glob matches one command and spells out the parts that it must.
     fn is_spelled(&self, index: usize, glob: &CommandGlob) -> bool {
         let part = &self.line.parts[index];
-        // Saying what each byte may be takes work as well.
+        // Classifying each byte costs work as well.
         if !self.is_match(glob, &part.text) || self.work.spend(part.text.len()).is_none() {
             return false;
         }
@@ -151,11 +151,11 @@ impl<'l> Examined<'l> {
         places
     }
 
-    /// Marks what of a command's words the pattern has to spell. `words` says where they stand.
+    /// Marks the parts of a command's words that the pattern has to spell out. `words` are their ranges.
     fn spell(&self, index: usize, glob: &CommandGlob, words: impl Iterator<Item = Range<usize>>, places: &mut [Place]) {
         let part = &self.line.parts[index];
         for (at, (range, is_spelled)) in words.zip(self.spelled(index, part)).enumerate() {
-            // `rg*` doesn't mean `rg/../x`, while `*` does.
+            // `rg*` must not match `rg/../x`, but `*` may.
             let is_name = at == 0 && !glob.begins_anywhere();
             if is_spelled || is_name && part.words[0].split('/').any(|component| component == "..") {
                 places[range].fill(Place::Spelled);
@@ -166,7 +166,7 @@ impl<'l> Examined<'l> {
         }
     }
 
-    /// Which words of a command no wildcard may stand for: those that make it do more than its name says.
+    /// The words of a command that no wildcard may match: those that make it do more than its name says.
     fn spelled(&self, index: usize, part: &Part) -> Vec<bool> {
         if part.words[0] == "cd" && !self.free[index] {
             return vec![true; part.words.len()];
@@ -176,7 +176,7 @@ impl<'l> Examined<'l> {
         }
         let is_option = |word: &String| word.starts_with('-');
         let without: Vec<String> = part.words.iter().filter(|word| !is_option(word)).cloned().collect();
-        // Where it isn't its options that make it so (`sudo`, a script), all of it counts.
+        // If the command is unfit for another reason than its options (`sudo`, a script), every word counts.
         if without.is_empty() || matches!(shell::fitness(&without), Fitness::Unfit(_)) {
             return vec![true; part.words.len()];
         }

@@ -1,4 +1,4 @@
-//! What `check` answers.
+//! The answers of `check`.
 
 use serde::Serialize;
 pub use stockade::config::Decision;
@@ -9,9 +9,9 @@ pub use stockade::config::Decision;
 pub enum Danger {
     /// Reads, or changes little.
     Low,
-    /// Changes something, or it can't be told.
+    /// Changes something, or its effect can't be determined.
     Medium,
-    /// Deletes, has more power than it seems, or hides what it does.
+    /// Deletes, has more power than it seems, or hides its effect.
     High,
 }
 
@@ -20,7 +20,7 @@ pub enum Danger {
 pub struct Remember {
     /// The tool.
     pub tool: String,
-    /// For the shell: the first word, or two where the command has sub-commands. `None`: the whole tool.
+    /// For the shell: the first word, or the first two for a command with sub-commands. `None`: the whole tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// For `skill_load`: the skill.
@@ -28,18 +28,18 @@ pub struct Remember {
     pub skill_name: Option<String>,
 }
 
-/// The answer to one question. Texts in it may come from a model: what shows them escapes them.
+/// The answer to one request. Its texts may come from a model; code that displays them must escape them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// What is said.
+    /// The decision.
     pub decision: Decision,
-    /// Why, as the end of `Permission denied: …`; for an allow what allows it.
+    /// The reason, as the end of `Permission denied: …`; for an allow, the rule that allows it.
     pub reason: String,
-    /// The rule that decided, with its origin; `None` where none did.
+    /// The rule that decided, with its origin; `None` if no rule did.
     pub matched: Option<String>,
-    /// What a yes may store, so that the same isn't asked again; empty where nothing may be stored.
+    /// The rules that a yes may store so that the same request isn't asked again; empty if nothing may be stored.
     pub remember: Vec<Remember>,
-    /// For a confirm: the question's title, `Run tool?` or `Run command?`.
+    /// For a confirm: the prompt's title, `Run tool?` or `Run command?`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// For a confirm: the tool and its main input.
@@ -72,7 +72,7 @@ impl Danger {
 }
 
 impl Answer {
-    /// One that asks nothing.
+    /// An answer without a prompt.
     pub(crate) fn plain(decision: Decision, reason: String, matched: Option<String>) -> Answer {
         Answer {
             decision,
@@ -85,7 +85,7 @@ impl Answer {
         }
     }
 
-    /// The same where no question can be asked: a confirm is a deny.
+    /// The same answer without a prompt available: a confirm becomes a deny.
     #[must_use]
     pub fn without_asking(self) -> Answer {
         match self.decision {
@@ -98,11 +98,11 @@ impl Answer {
         }
     }
 
-    /// What a tool answers that was refused; `None` where it wasn't.
+    /// The tool result for a refused call; `None` if the call isn't refused.
     #[must_use]
     pub fn tool_error(&self) -> Option<ToolError> {
         let is_denied = self.decision == Decision::Deny;
-        // A missing capability says so itself.
+        // The reason of a missing capability already has this prefix.
         let reason = self.reason.strip_prefix("permission denied: ").unwrap_or(&self.reason);
         is_denied.then(|| ToolError {
             is_error: true,

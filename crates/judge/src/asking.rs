@@ -1,12 +1,12 @@
-//! The question that belongs to a confirm, its texts bounded: they come from a model.
+//! The prompt of a confirm. Its texts come from a model, so their length is limited.
 
 use super::{Answer, Danger, Remember};
 
-/// Bytes of a question's message that are kept, beside what says how many are left out.
+/// Maximum bytes of a prompt's message, not counting the note on how many are left out.
 const LONGEST_MESSAGE: usize = 4096;
 
 impl Answer {
-    /// The question that belongs to a confirm. What a person can't see whole is as dangerous as can be.
+    /// The answer with a confirm's prompt. A message that a person can't see in full counts as the highest danger.
     pub(crate) fn asking(self, title: &str, message: String, danger: Danger, remember: Vec<Remember>) -> Answer {
         Answer {
             title: Some(title.to_string()),
@@ -21,13 +21,13 @@ impl Answer {
     }
 }
 
-/// What a sentence quotes of a text.
+/// The part of a text that a sentence quotes.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 200;
     cut(text, LONGEST)
 }
 
-/// The head and the tail of a text, with what is left out between: its end often is what matters.
+/// The head and the tail of a text without its middle: the end is often what matters.
 fn both_ends(text: String) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text;

@@ -1,4 +1,4 @@
-//! Hostile and ordinary lines, random ones, and a real shell as the judge of both readers.
+//! Hostile, ordinary and random lines, with a real shell as the reference for both parsers.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn lines(corpus: &str) -> Vec<String> {
     lines.map(str::to_string).chain(encoded).collect()
 }
 
-/// What the rules of `usual.toml` name.
+/// The words that the rules of `usual.toml` name.
 fn usual() -> (Vec<String>, Vec<String>) {
     let text = include_str!("../../../tests/judge/usual.toml");
     let all = |field: &str| {
@@ -36,7 +36,7 @@ fn usual() -> (Vec<String>, Vec<String>) {
     (all("command"), all("command_glob"))
 }
 
-/// What a simple engine of rules would allow: every part by its first word or two, no file by redirection.
+/// The decision of a simple rule engine: every part allowed by its first word or two, no file by redirection.
 fn is_allowed(text: &str, commands: &[String]) -> bool {
     let Line::Plain(line) = read(text) else {
         return false;
@@ -92,7 +92,7 @@ fn each_part_of_a_plain_line_is_seen() {
     }
 }
 
-/// Pieces that shells cut words at, join words at, or read in their own ways.
+/// Pieces at which shells split words, join words, or differ.
 const PIECES: &[&str] = &[
     " ", "  ", "\t", "a", "b-c", "-d", "1", "2", "=", "é", "'", "\"", "'x y'", "\"x  y\"", "\\", "\\ ", "\\'", "\\\"",
     "\\\\", "\\n", "$", "$x", "`", "|", "|&", "||", "&", "&&", ";", "\n", ">", ">>", "<", "2>", "2>&1", ">&2", "&>",
@@ -135,7 +135,7 @@ proptest! {
             prop_assert!(!line.parts.is_empty());
             prop_assert_eq!(&line.normalised, &normalise(&text));
             prop_assert!(line.operators.iter().all(|place| line.normalised.get(place.clone()).is_some()));
-            // The normalised form means the same.
+            // The normalised form has the same meaning.
             prop_assert_eq!(&read(&line.normalised), &Line::Plain(line.clone()));
             for part in &line.parts {
                 let _ = fitness(&part.words);
@@ -149,7 +149,7 @@ proptest! {
 const WORD: char = '\u{1}';
 const COMMAND: char = '\u{2}';
 
-/// What a shell makes of lines: every command is a function that prints its words.
+/// A shell's reading of lines: every command is a function that prints its words.
 fn said_by(shell: &str, lines: &[String]) -> Option<Vec<String>> {
     let mut script = String::from("c() { printf '%s\\001' c \"$@\"; printf '\\002'; }\n");
     for line in lines {

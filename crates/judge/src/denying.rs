@@ -1,7 +1,7 @@
-//! Whether a deny rule matches: generously, so that nothing hides from it.
+//! Whether a deny rule matches: matching is generous, so that nothing hides from it.
 //!
-//! Every command that the line could start is tried, the line as a whole and each of its pieces, as written and without
-//! quotes. A line that a deny rule matches needlessly costs a question; one that it misses costs more.
+//! Tries every command that the line could start, the whole line and each of its pieces, as written and without
+//! quotes. A line denied needlessly costs one prompt; a missed one costs more.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::rules::CompiledRule;
 use super::{Call, SHELL};
 use stockade_shell::{self as shell, Fitness, Line, Part};
 
-/// A line of more pieces than that has more words too than `seen` tells apart, and could do anything.
+/// A line of more pieces also has more words than `seen` distinguishes, and could do anything.
 const MOST_PIECES: usize = 32 * 1024;
 
 /// The rule that denies a whole tool, or this skill.
@@ -25,8 +25,8 @@ pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r Com
     })
 }
 
-/// The rule that denies something that a command line could do. Where the work is spent, the rule whose turn it is denies:
-/// it isn't known that it doesn't.
+/// The rule that denies something that a command line could do. If the work budget runs out, the current rule denies:
+/// it can't be ruled out that it matches.
 pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line, work: &Work) -> Option<&'r CompiledRule> {
     if !rules.iter().any(|rule| rule.tool == SHELL) {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn line<'r>(rules: &'r [CompiledRule], text: &str, line: &Line, work:
     })
 }
 
-/// All commands that the line could start, however they are found.
+/// All commands that the line could start, found by any of the readers.
 fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     if let Line::Plain(plain) = line {
         let parts = plain.parts.iter().map(|part| part.words.clone());
@@ -69,7 +69,7 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     if could_be_anything(&commands) {
         return commands;
     }
-    // As the text stands there, should no other reader have found anything.
+    // The words of the text as it stands, in case no other reader found anything.
     let mut known = HashSet::new();
     let pieces = text.split(['|', '&', ';', '<', '>', '(', ')', '\n', '`']);
     let pieces = pieces
@@ -82,19 +82,19 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     commands
 }
 
-/// Whether it can't be told what a line would start.
+/// Whether it can't be determined what a line would start.
 fn could_be_anything(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| *words == shell::ANYTHING)
 }
 
-/// Whether a command takes what is in quotes as text (a message, a pattern) and starts none of it. Where another command
-/// stands beside it, that one may be a shell which gets the text.
+/// Whether a command treats quoted text as data (a message, a pattern) and executes none of it. If another command
+/// stands next to it, that one may be a shell that receives the text.
 fn takes_text(part: &Part) -> bool {
     const TEXTUAL: [&str; 6] = ["echo", "printf", "grep", "rg", "git", "gh"];
     TEXTUAL.contains(&part.words[0].as_str()) && shell::fitness(&part.words) == Fitness::Safe
 }
 
-/// Each command whose name is a path a second time, by its base name.
+/// Adds a second copy, with the base name, of each command whose name is a path.
 fn with_base_names(mut commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let named = commands.iter().filter_map(|words| {
         let (path, rest) = words.split_first()?;
@@ -106,7 +106,7 @@ fn with_base_names(mut commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
     commands
 }
 
-/// The texts that a glob for the whole line is tried on.
+/// The texts that a whole-line glob is matched against.
 fn wholes(text: &str, line: &Line) -> Vec<String> {
     let normalised = match line {
         Line::Plain(plain) => &plain.normalised,
@@ -125,8 +125,8 @@ fn unquoted(text: &str) -> String {
     text.replace(['\'', '"', '\\'], "")
 }
 
-/// Whether a command begins with the rule's words: with options before its sub-command. Where the words are what they
-/// will be, the tables tell which of them is the sub-command.
+/// Whether a command begins with the rule's words, allowing options before its sub-command. If the words are literal,
+/// the tables determine which of them is the sub-command.
 fn begins(rule: &CompiledRule, words: &[String], is_literal: bool) -> bool {
     let ([first, ..], [denied, sub @ ..]) = (words, rule.words.as_slice()) else {
         return false;
@@ -141,8 +141,8 @@ fn begins(rule: &CompiledRule, words: &[String], is_literal: bool) -> bool {
     subcommands(&words[1..]).any(|word| shell::could_name(word, sub))
 }
 
-/// The words that could be a command's sub-command: its options, words that could be their values, and the first that
-/// can't be.
+/// The words that could be a command's sub-command: its options, words that could be option values, and the first
+/// word that can't be one.
 fn subcommands(words: &[String]) -> impl Iterator<Item = &String> {
     let (mut follows_option, mut is_over) = (false, false);
     words.iter().map_while(move |word| {

@@ -1,26 +1,26 @@
-//! Where a `cd` leads: it is free inside the root.
+//! Resolves the directory of a `cd`: inside the root it needs no rule.
 //!
-//! The only judging that looks at the machine: a link inside the root may lead out of it. It looks before the line runs,
-//! so only behind commands that leave the directories as they are is a `cd` free.
+//! The only judging that reads the file system: a link inside the root may point out of it. The lookup happens before the line
+//! runs, so a `cd` is free only after commands that leave the directories unchanged.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::known;
 use stockade_shell::{self as shell, Fitness, Operator, Part, Plain};
 
-/// Directories that the line may be in, at most: each `cd` that may not be carried out adds to them.
+/// Maximum number of directories that the line may be in: each `cd` that may not be executed adds to them.
 const MOST: usize = 16;
 
 /// Follows the `cd`s of one line.
 pub(super) struct Directories<'r> {
     root: &'r Path,
-    /// Where it may be by now.
+    /// The directories that the line may be in at this point.
     here: Vec<PathBuf>,
-    /// Directories that the line made itself, as they were named.
+    /// Directories that the line itself creates, as named there.
     made: Vec<String>,
     /// A name without `./` may mean another directory.
     has_search_path: bool,
-    /// Something may have put a link where a directory was, or gone elsewhere: it can't be told any more where a name leads.
+    /// An earlier command may have replaced a directory by a link or changed directory: names can't be resolved any more.
     is_lost: bool,
 }
 
@@ -31,17 +31,17 @@ impl<'r> Directories<'r> {
             root,
             here: vec![root.join(cwd)],
             made: Vec::new(),
-            // A name is looked for in `CDPATH` first.
+            // The shell looks up a name in `CDPATH` first.
             has_search_path: std::env::var_os("CDPATH").is_some(),
             is_lost: false,
         }
     }
 
-    /// Which parts of a line are a `cd` that stays inside the root, in their order.
+    /// For each part of a line, in order: whether it is a `cd` that stays inside the root.
     pub(super) fn free(mut self, line: &Plain) -> Vec<bool> {
         let mut free = Vec::with_capacity(line.parts.len());
         for (index, part) in line.parts.iter().enumerate() {
-            // In a pipe or in the background it changes a shell of its own alone; it may be carried out or not elsewhere.
+            // In a pipe or in the background, `cd` affects only its own subshell; elsewhere it may or may not be executed.
             let is_own = |operator: Option<Operator>| {
                 matches!(
                     operator,
@@ -76,7 +76,7 @@ impl<'r> Directories<'r> {
         let targets: Vec<PathBuf> = self.here.iter().map(|here| lexical(&here.join(target))).collect();
         let is_made = self.made.contains(target);
         let is_inside = |place: &Path| is_below(place, self.root, is_made);
-        // As the shell takes it (`a/..` is here), and as the kernel does (`a` may be a link).
+        // Resolved as the shell does (`a/..` is `.`), and as the kernel does (`a` may be a link).
         let is_free =
             targets.iter().all(|place| is_inside(place)) && self.here.iter().all(|here| is_inside(&here.join(target)));
         if is_free && !stays {
@@ -88,14 +88,14 @@ impl<'r> Directories<'r> {
     }
 }
 
-/// Whether each directory is after the command what it was before: it only reads, or makes new ones.
+/// Whether the command leaves every directory unchanged: it only reads, or creates new ones.
 fn keeps_directories(part: &Part) -> bool {
     let opens_nothing = part.redirections.iter().all(shell::Redirection::opens_nothing);
     let is_known = matches!(part.words[0].as_str(), "mkdir" | "echo") || known::only_reads(&part.words);
     opens_nothing && is_known && shell::fitness(&part.words) == Fitness::Safe
 }
 
-/// Without `.` and `..`, links not looked at.
+/// Removes `.` and `..` lexically, without resolving links.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -110,12 +110,12 @@ pub fn lexical(path: &Path) -> PathBuf {
     plain
 }
 
-/// Whether a place is really below the root. One that isn't there yet is only where the line made it itself.
+/// Whether a path really is below the root. A missing path is accepted only if the line itself creates it.
 fn is_below(place: &Path, root: &Path, is_made: bool) -> bool {
     match place.canonicalize() {
         Ok(real) => real.starts_with(root),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && is_made => {
-            // A link that leads nowhere yet is no directory to be made.
+            // A dangling link can't be created as a directory.
             let is_link = place.symlink_metadata().is_ok();
             let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
             !is_link && lexical(place).starts_with(root) && parent.is_some_and(|real| real.starts_with(root))

@@ -1,4 +1,4 @@
-//! A rule's own examples, checked when its file is loaded.
+//! Checks a rule's own examples when its file is loaded.
 
 use super::line::{self, Question};
 use super::rules::Rules;

@@ -1,4 +1,4 @@
-//! A file of rules alone: TOML, or the JSON form of it.
+//! A file that holds only rules: TOML, or the same in JSON.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use stockade::profile::{DocumentFault, ProfileError, Source};
 const KIND: &str = "file of rules";
 const FIELDS: [&str; 2] = ["version", "permissions"];
 
-/// Reads a file of rules. It is JSON where it begins with `{`.
+/// Reads a file of rules; it is parsed as JSON if it begins with `{`.
 ///
 /// # Errors
-/// It can't be read, or has faults: all of them.
+/// The file can't be read or has faults; all of them are reported.
 pub fn permissions_of(path: &Path) -> Result<Permissions, ConfigurationError> {
     let source = Source::File(path.to_path_buf());
     let text = text_of(path, &source).map_err(|error| match error {

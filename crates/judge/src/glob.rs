@@ -1,7 +1,7 @@
-//! Globs over command lines: `*` is any string, `?` any one character, all else stands for itself.
+//! Globs over command lines: `*` matches any string, `?` any one character; all else is literal.
 //!
-//! Patterns may come from strangers too, so a match takes steps by the length of the text times that of the pattern at
-//! worst, and all matches of one question together take no more than `Work` has.
+//! Patterns may come from untrusted files, so a match takes at most text length times pattern length steps,
+//! and all matches of one request together take at most `Work`'s.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ pub(super) struct CommandGlob {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Item {
-    /// This character; whether it stands outside quotes, and is one of an operator.
+    /// A literal character; whether it is outside quotes and part of an operator.
     Literal(char, IsOperator),
     /// `?`
     One,
@@ -27,24 +27,24 @@ enum IsOperator {
     No,
 }
 
-/// What a pattern may do with a character of the text.
+/// How a pattern may match a character of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A wildcard may stand for it.
+    /// A wildcard may match it.
     Free,
-    /// The pattern has to spell it.
+    /// The pattern has to spell it out.
     Spelled,
-    /// The pattern has to spell it, outside quotes: it is an operator, a redirection or a newline.
+    /// The pattern has to spell it out, outside quotes: it is an operator, a redirection or a newline.
     Operator,
 }
 
-/// The steps that may be spent on one question. Counted, not timed: the answer is the same on every machine.
+/// The step budget of one request. Steps are counted, not timed, so the answer is the same on every machine.
 pub(super) struct Work {
     left: Cell<u64>,
 }
 
 impl Work {
-    /// Steps for all rules and all texts of one question.
+    /// Maximum steps for all rules and all texts of one request.
     const MOST: u64 = 4_000_000;
 
     pub(super) fn new() -> Work {
@@ -53,7 +53,7 @@ impl Work {
         }
     }
 
-    /// Takes steps; `None` where there aren't as many left, now and from then on.
+    /// Spends steps; `None` if fewer are left, now and from then on.
     pub(super) fn spend(&self, steps: usize) -> Option<()> {
         let left = self.left.get().checked_sub(steps as u64);
         self.left.set(left.unwrap_or(0));
@@ -64,7 +64,7 @@ impl Work {
 impl CommandGlob {
     pub(super) fn new(pattern: &str) -> CommandGlob {
         let mut items: Vec<Item> = Vec::with_capacity(pattern.len());
-        // A pattern whose quotes don't close spells no operator behind them.
+        // A pattern with unclosed quotes spells no operator after them.
         for (c, is_outside) in stockade_shell::outside_quotes(pattern) {
             let is_operator = match is_outside {
                 true if "|&;<>\n".contains(c) => IsOperator::Yes,
@@ -80,22 +80,22 @@ impl CommandGlob {
         CommandGlob { items }
     }
 
-    /// Whether it begins with a wildcard, so that any command is meant.
+    /// Whether it begins with a wildcard and so matches any command.
     pub(super) fn begins_anywhere(&self) -> bool {
         matches!(self.items.first(), Some(Item::One | Item::Many))
     }
 
-    /// Whether it matches the whole text; wildcards span anything. `None` where the work is spent before that is known.
+    /// Whether it matches the whole text; wildcards match anything. `None` if the work is spent before that is known.
     pub(super) fn matches(&self, text: &str, work: &Work) -> Option<bool> {
         self.run(text, work, |_| None)
     }
 
-    /// The same, where `place` says of each byte offset what may be done with the character there.
+    /// The same, where `place` tells for each byte offset how the pattern may match the character there.
     pub(super) fn matches_within(&self, text: &str, work: &Work, place: impl Fn(usize) -> Place) -> Option<bool> {
         self.run(text, work, |at| Some(place(at)))
     }
 
-    /// Follows all ways through the pattern at once.
+    /// Simulates all states of the pattern at once.
     fn run(&self, text: &str, work: &Work, place: impl Fn(usize) -> Option<Place>) -> Option<bool> {
         work.spend(self.items.len() + 1)?;
         let mut now = States::new(self.items.len());
@@ -127,7 +127,7 @@ impl CommandGlob {
         Some(now.list.contains(&self.items.len()))
     }
 
-    /// A `*` may also stand for nothing.
+    /// A `*` may also match nothing.
     fn enter(&self, states: &mut States, state: usize) {
         states.add(state);
         if self.items.get(state) == Some(&Item::Many) {
@@ -136,7 +136,7 @@ impl CommandGlob {
     }
 }
 
-/// Places in the pattern, each once.
+/// A set of positions in the pattern.
 struct States {
     list: Vec<usize>,
     is_in: Vec<bool>,

@@ -1,18 +1,18 @@
-//! How much harm a yes could do. It colours a question; it decides nothing.
+//! How much harm a yes could do. It only colours the prompt; no decision depends on it.
 
 use super::Danger;
 use stockade::policy::Capabilities;
 use stockade_shell::{self as shell, Line};
 use stockade_text::visible::is_invisible;
 
-/// Commands that delete, take over or reach far, whatever their options.
+/// Commands that delete, gain power or affect much, whatever their options.
 const GRAVE: [&str; 38] = [
     "rm", "shred", "dd", "mkfs", "fdisk", "parted", "sudo", "doas", "su", "pkexec", "chmod", "chown", "chattr", "eval",
     "exec", "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "scp", "nc", "ncat", "socat", "xargs",
     "kill", "killall", "pkill", "shutdown", "reboot", "mount", "umount", "crontab", "iptables",
 ];
 
-/// Of a command line.
+/// The danger of a command line.
 pub(super) fn of_line(text: &str, line: &Line, is_unfit: bool) -> Danger {
     if is_unfit || hides(line, text) {
         return Danger::High;
@@ -31,13 +31,13 @@ pub(super) fn of_line(text: &str, line: &Line, is_unfit: bool) -> Danger {
     }
 }
 
-/// Whether a person can't see what it does: something is put in before it runs, or can't be seen at all.
+/// Whether a person can't see what it does: text is inserted before it runs, or some of it is invisible.
 fn hides(line: &Line, text: &str) -> bool {
     let has_hidden = || text.chars().any(|c| is_invisible(c) && !matches!(c, '\n' | '\t'));
     matches!(line, Line::NotPlain(_)) && (text.contains(['$', '`', '(', '{']) || text.contains("<<") || has_hidden())
 }
 
-/// Of a tool that needs these.
+/// The danger of a tool that needs these capabilities.
 pub(super) fn of_tool(needs: Capabilities) -> Danger {
     if needs.contains(Capabilities::DELETE) {
         Danger::High

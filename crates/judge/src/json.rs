@@ -1,4 +1,4 @@
-//! A JSON text as the tables that TOML is read into, so that one reader serves both and tells the same places.
+//! Converts JSON text to TOML tables, so that one reader serves both formats and reports the same positions.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,13 +13,13 @@ use toml::de::{DeArray, DeTable, DeValue};
 use stockade::profile::reading::Complaint;
 use stockade::profile::visible;
 
-/// A file of rules nests five deep.
+/// A file of rules nests five levels deep.
 const DEEPEST: usize = 8;
 
-/// What is wrong, and where.
+/// A fault and its position.
 pub(super) type Wrong = (usize, Complaint);
 
-/// The table of a text; a field that is `null` isn't there.
+/// Parses a text into a table; a `null` field is omitted.
 pub(super) fn table(text: &str) -> Result<DeTable<'_>, Wrong> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|error| syntax(text, &error))?;
     match value(text, raw, 0)?.into_inner() {
@@ -84,7 +84,7 @@ fn value<'t>(text: &str, raw: &'t RawValue, depth: usize) -> Result<Spanned<DeVa
     Ok(Spanned::new(start..start + raw.get().len(), parsed))
 }
 
-/// The fields of an object in their order, also those that come twice.
+/// The fields of an object in order, including duplicates.
 struct Fields<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de: 't, 't> Deserialize<'de> for Fields<'t> {

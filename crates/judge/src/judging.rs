@@ -1,4 +1,4 @@
-//! Deciding a tool call.
+//! Judging a tool call.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use stockade::config::{Agent, Tool, known};
 use stockade::policy::{Capabilities, Mode};
 use stockade_shell::Line;
 
-/// The rules of all layers and the declared tools, ready to be asked many times. Asking looks at the machine only where a
+/// The rules of all layers and the declared tools, compiled for repeated use. Judging reads the file system only if a
 /// command line has a `cd`.
 #[derive(Debug)]
 pub struct Judge {
@@ -21,7 +21,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// `permissions` are those of all layers but the built-in one, joined; `root` is the run's root.
+    /// `permissions` joins all layers except the built-in one; `root` is the run's root.
     #[must_use]
     pub fn new(permissions: Permissions, tools: Vec<Tool>, root: &Path) -> Judge {
         Judge {
@@ -31,8 +31,8 @@ impl Judge {
         }
     }
 
-    /// Whether the tool may be called so: by the agent's lists where one is named, and by the rules. `cwd` is where a
-    /// command line would start, absolute or below the root.
+    /// Judges a call by the agent's lists, if one is named, and by the rules. `cwd` is the directory where a
+    /// command line would start, absolute or relative to the root.
     #[must_use]
     pub fn tool(&self, agent: Option<&Agent>, call: &Call, cwd: &Path) -> Answer {
         if let Err(refused) = self.admit(agent, &call.tool) {
@@ -44,7 +44,7 @@ impl Judge {
         let declared = self.declared(&call.tool);
         let commands = declared.and_then(|tool| tool.commands.as_deref());
         let answer = match &call.command {
-            // A declared tool takes command lines, and what starts programs is under the shell's rules.
+            // A declared tool takes command lines, and the shell's rules apply to anything that starts programs.
             Some(text) if call.tool == SHELL || declared.is_some() => self.command(call, text, commands, cwd),
             None if commands.is_some() => Answer::plain(
                 Decision::Deny,
@@ -56,7 +56,7 @@ impl Judge {
         self.under_mode(agent, call, answer)
     }
 
-    /// Whether the tool is there, and this agent's to call.
+    /// Checks that the tool exists and that this agent may call it.
     fn admit(&self, agent: Option<&Agent>, tool: &str) -> Result<(), Refused> {
         let declared = self.declared(tool);
         if known::needs(tool).is_none() && declared.is_none() && !self.rules.name(tool) {
@@ -81,7 +81,7 @@ impl Judge {
         self.tools.iter().find(|declared| declared.name == tool)
     }
 
-    /// What a tool needs: what is known of it and what its declaration says. One that takes command lines starts programs.
+    /// The capabilities that a tool needs: the known ones and the declared ones. One that takes command lines starts programs.
     fn needs(&self, tool: &str) -> Capabilities {
         let declared = self.declared(tool);
         let said = declared.and_then(|tool| tool.capabilities);
@@ -118,7 +118,7 @@ impl Judge {
         }
     }
 
-    /// A tool whose input isn't a command line, or a shell that got none.
+    /// Judges a tool whose input isn't a command line, or a shell call without one.
     fn other(&self, call: &Call) -> Answer {
         let is_about = |rule: &&CompiledRule| {
             rule.tool == call.tool
@@ -141,7 +141,7 @@ impl Judge {
         Answer::plain(Decision::Confirm, reason, None).asking("Run tool?", message, danger, remember)
     }
 
-    /// In manual mode each change is asked for, whatever the rules say.
+    /// In manual mode every change needs a confirm, even if the rules allow it.
     fn under_mode(&self, agent: Option<&Agent>, call: &Call, answer: Answer) -> Answer {
         let changes = self
             .needs(&call.tool)

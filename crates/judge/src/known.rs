@@ -1,8 +1,8 @@
-//! What is allowed without a rule.
+//! Tools and commands allowed without a rule.
 
 use stockade::config::SHELL;
 
-/// Tools that may be called without a question.
+/// Tools that may be called without a prompt.
 const ALLOWED_TOOLS: [&str; 8] = [
     "read",
     "grep",
@@ -14,7 +14,7 @@ const ALLOWED_TOOLS: [&str; 8] = [
     "done",
 ];
 
-/// Commands that may be started without a question, with options that only read.
+/// Commands that may be started without a prompt, with options that only read.
 const ALLOWED_COMMANDS: [&str; 22] = [
     "pwd",
     "ls",
@@ -40,7 +40,7 @@ const ALLOWED_COMMANDS: [&str; 22] = [
     "git grep",
 ];
 
-/// Whether a command is one of those that are allowed without a rule, by its first words.
+/// Whether a command is allowed without a rule, by its first words.
 pub(crate) fn only_reads(words: &[String]) -> bool {
     let Some((name, sub)) = stockade_shell::subject(words) else {
         return false;

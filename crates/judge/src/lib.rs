@@ -1,4 +1,4 @@
-//! Judging before anything runs: may this agent do that, and may this tool be called so?
+//! Judges actions before anything runs: whether an agent may do something, and whether a tool may be called.
 //!
 //! `layers` joins what users and projects configure, `judging` decides a tool call, `files`
 //! an access to a path or host. Nothing here runs, opens or enforces anything: that is the sandbox's work.

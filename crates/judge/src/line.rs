@@ -1,6 +1,6 @@
-//! The decision on a command line: deny rules on all that it could start, then allow rules on each of its commands.
+//! Decides on a command line: deny rules on everything that it could start, then allow rules on each of its commands.
 //!
-//! The line is as bad as the worst of its commands. What isn't plain is never allowed.
+//! The worst of its commands decides. A line that isn't plain is never allowed.
 
 use std::path::Path;
 
@@ -12,23 +12,23 @@ use super::rules::{CompiledRule, Rules};
 use super::{Decision, denying};
 use stockade_shell::{self as shell, Fitness, Line, Part};
 
-/// A command line that is asked about.
+/// A command line to judge.
 pub(super) struct Question<'q> {
     pub(super) tool: &'q str,
     pub(super) text: &'q str,
-    /// The root without links, and where the line starts; without them no `cd` is free.
+    /// The root without links, and the line's starting directory; without them no `cd` is free.
     pub(super) place: Option<(&'q Path, &'q Path)>,
     /// The commands that the tool may run; `None` for the shell.
     pub(super) commands: Option<&'q [String]>,
 }
 
-/// What is said of it.
+/// The result of judging a line.
 pub(super) struct Judged {
     pub(super) decision: Decision,
     pub(super) reason: String,
     pub(super) matched: Option<String>,
     pub(super) line: Line,
-    /// A command of it has options that do more, or is a wrapper.
+    /// One of its commands has options that do more, or is a wrapper.
     pub(super) is_unfit: bool,
     /// A rule for each command would allow it.
     pub(super) is_storable: bool,
@@ -47,7 +47,7 @@ impl Judged {
     }
 }
 
-/// Decides.
+/// Judges a line.
 pub(super) fn judge(rules: &Rules, question: &Question<'_>) -> Judged {
     let line = shell::read(question.text);
     let work = Work::new();
@@ -87,7 +87,7 @@ pub(super) fn judge(rules: &Rules, question: &Question<'_>) -> Judged {
     }
 }
 
-/// Why a tool with a list of commands may not run the line.
+/// The reason why a tool with a list of commands may not run the line.
 fn foreign(question: &Question<'_>, line: &Line) -> Option<String> {
     let commands = question.commands?;
     let what = match line {
@@ -113,7 +113,7 @@ fn begins(words: &[String], command: &str) -> bool {
         && words.iter().zip(command).all(|(word, wanted)| word == wanted)
 }
 
-/// The decision, why, the rules, and whether rules for single commands would have allowed it.
+/// The decision, its reason, the rules, and whether rules for single commands would have allowed the line.
 fn plain_line(
     rules: &Rules,
     question: &Question<'_>,
@@ -132,7 +132,7 @@ fn plain_line(
     let mut is_storable = true;
     for (index, part) in examined.line.parts.iter().enumerate() {
         let mut outcome = examined.part(index, &rules.allow);
-        // What a tool may run is what the words say, not what their options make of it.
+        // A rule for the whole tool covers its listed commands, but not with unsafe options.
         if let (Some(_), Fitness::Unfit(why)) = (question.commands, &examined.fitness[index]) {
             outcome = outcome.and_then(|rule| match rule {
                 Some(rule) if rule.is_whole() => Err(Open::Unfit(why.clone())),

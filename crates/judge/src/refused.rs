@@ -1,18 +1,18 @@
-//! Why a tool call is refused before any rule is looked at.
+//! Refusals of a tool call before any rule is consulted.
 
 use stockade::policy::Capabilities;
 use stockade::profile::visible;
 
-/// A refusal that no rule and no yes changes.
+/// A refusal that neither a rule nor a yes can change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// No such tool.
     #[error("ToolNotFound: no tool is called `{}`", visible(tool))]
     ToolNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         tool: String,
     },
-    /// The agent's list of tools doesn't have it.
+    /// The tool isn't in the agent's list.
     #[error(
         "CapabilityDenied: the agent `{}` doesn't declare the tool `{}`",
         visible(agent),
@@ -27,14 +27,14 @@ pub enum Refused {
     /// The agent lacks a capability that the tool needs.
     #[error("permission denied: {0} capability required")]
     Lacks(Capabilities),
-    /// The tool may run certain commands alone, and this is none of them.
+    /// The tool may run only certain commands, and this is none of them.
     #[error("the tool `{}` may run {} alone, and {what}", visible(tool), listed(commands))]
     NotItsCommand {
         /// The tool.
         tool: String,
         /// The commands that it may run.
         commands: Vec<String>,
-        /// What was asked instead, as the end of a sentence.
+        /// The request instead, as the end of a sentence.
         what: String,
     },
 }

@@ -1,19 +1,19 @@
-//! What is asked.
+//! Requests: the actions to judge.
 
 use std::path::PathBuf;
 
-/// Something that somebody wants to do.
+/// One action to judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
     /// An access to a path: absolute, or relative to the caller's directory.
     Path(Action, PathBuf),
-    /// Connecting to `host:port`; 443 where no port is named.
+    /// Connecting to `host:port`; the port defaults to 443.
     Connect(String),
     /// Calling a tool.
     Tool(Call),
 }
 
-/// What is done with a path.
+/// An action on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Reading, listing, searching.
@@ -37,7 +37,7 @@ impl Act {
         }
     }
 
-    /// What it is done to: the path, the host, the tool with its main input.
+    /// The object of the action: the path, the host, or the tool with its main input.
     #[must_use]
     pub fn target(&self) -> String {
         match self {

@@ -1,6 +1,6 @@
-//! Rules, compiled: the built-in list, the configuration's layers and whatever else is added, one behind the other.
+//! Compiled rules: the built-in list, the configuration layers and any added rules, concatenated.
 //!
-//! No list is over another: a deny anywhere wins, then an allow anywhere counts.
+//! No list has precedence: a deny in any list wins, then an allow in any list counts.
 
 use super::glob::CommandGlob;
 use super::{PermissionRule, Permissions, known};
@@ -13,21 +13,21 @@ pub(super) struct Rules {
     pub(super) deny: Vec<CompiledRule>,
 }
 
-/// A rule that is ready to be asked.
+/// A compiled rule.
 #[derive(Debug)]
 pub(super) struct CompiledRule {
     pub(super) tool: String,
-    /// The words of `command`; none where it has no `command`.
+    /// The words of `command`; empty if the rule has no `command`.
     pub(super) words: Vec<String>,
     pub(super) glob: Option<CommandGlob>,
     pub(super) skill_name: Option<String>,
     pub(super) origin: Origin,
-    /// The rule for a person, with its origin.
+    /// The rule as displayed, with its origin.
     pub(super) shown: String,
 }
 
 impl Rules {
-    /// These, behind the built-in ones.
+    /// Compiles these rules and puts them after the built-in ones.
     pub(super) fn new(permissions: Permissions) -> Rules {
         let built_in = known::allowed().map(|(tool, command)| PermissionRule {
             tool: tool.to_string(),
@@ -45,7 +45,7 @@ impl Rules {
         }
     }
 
-    /// These alone.
+    /// Compiles these rules without the built-in ones.
     pub(super) fn alone(permissions: Permissions) -> Rules {
         Rules {
             allow: compiled("allow", permissions.allow),
@@ -53,7 +53,7 @@ impl Rules {
         }
     }
 
-    /// Whether any rule is about this tool.
+    /// Whether any rule names this tool.
     pub(super) fn name(&self, tool: &str) -> bool {
         self.allow.iter().chain(&self.deny).any(|rule| rule.tool == tool)
     }
@@ -78,12 +78,12 @@ impl CompiledRule {
         }
     }
 
-    /// Whether it is about every call of its tool.
+    /// Whether the rule applies to every call of its tool.
     pub(super) fn is_whole(&self) -> bool {
         self.words.is_empty() && self.glob.is_none() && self.skill_name.is_none()
     }
 
-    /// Whether a command begins with its words, exactly; safe options may stand before a sub-command.
+    /// Whether a command begins with exactly the rule's words; safe options may stand before a sub-command.
     pub(super) fn begins(&self, words: &[String]) -> bool {
         words.starts_with(&self.words)
             || match self.words.as_slice() {
@@ -95,7 +95,7 @@ impl CompiledRule {
     }
 }
 
-/// As in ``allow bash `git push`, from c.toml:3``.
+/// Displays a rule, as in ``allow bash `git push`, from c.toml:3``.
 fn shown(list: &str, rule: &PermissionRule) -> String {
     use std::fmt::Write;
     let mut text = format!("{list} {}", rule.tool);

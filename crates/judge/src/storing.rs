@@ -1,11 +1,11 @@
-//! What a yes to a command line may store: the first word of each of its commands, or two where the second says what is
-//! done.
+//! The rules that a yes to a command line may store: the first word of each of its commands, or two if the second is the
+//! sub-command.
 
 use super::{Call, Remember, SHELL, SKILL_LOAD};
 use stockade_shell::{self as shell, Line, Part};
 use stockade_text::visible::is_visible;
 
-/// Commands with sub-commands, which are remembered by two words.
+/// Commands with sub-commands, stored with two words.
 const WITH_SUBCOMMANDS: [&str; 20] = [
     "git",
     "cargo",
@@ -29,10 +29,10 @@ const WITH_SUBCOMMANDS: [&str; 20] = [
     "terraform",
 ];
 
-/// Longer words aren't names.
+/// Longer words aren't accepted as names.
 const LONGEST: usize = 200;
 
-/// The rules that a yes to a call stores, whatever is allowed already. None for a command line that isn't plain, writes or
+/// The rules that a yes to a call stores, whatever is already allowed. None if a command line isn't plain, writes or
 /// reads a file by a redirection, or has options that do more than its commands say.
 #[must_use]
 pub fn storable(call: &Call) -> Vec<Remember> {
@@ -44,7 +44,7 @@ pub fn storable(call: &Call) -> Vec<Remember> {
                 _ => Vec::new(),
             }
         }
-        // What is stored for another tool's command line would free all its others.
+        // A rule stored for another tool's command line would allow all its other command lines.
         (SHELL, None, _) | (SKILL_LOAD, _, None) | (_, Some(_), _) => Vec::new(),
         (tool, _, skill) => vec![Remember {
             tool: tool.to_string(),
@@ -59,8 +59,8 @@ fn is_fit(part: &Part) -> bool {
     !is_unfit && part.redirections.iter().all(shell::Redirection::opens_nothing)
 }
 
-/// The rules for a plain line, one for each different command; none where one command has no rule of that form, since
-/// the same would be asked again.
+/// The rules for a plain line, one for each different command; none if one command has no rule of that form, since
+/// the same line would be asked again.
 pub(super) fn of_line(line: &Line) -> Vec<Remember> {
     let Line::Plain(plain) = line else {
         return Vec::new();
@@ -89,12 +89,12 @@ fn command(part: &Part) -> Option<String> {
     }
     let second = part.words.get(1).map(String::as_str);
     let sub = shell::subject(&part.words).and_then(|(_, sub)| sub).or(second);
-    // `docker -H` would allow whatever follows it.
+    // A rule for `docker -H` would allow anything that follows it.
     let sub = sub.filter(|sub| is_name(sub) && !sub.starts_with(['-', '+']))?;
     is_name(name).then(|| format!("{name} {sub}"))
 }
 
-/// A word that a rule can hold.
+/// Whether a rule can hold the word.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| (c.is_alphanumeric() || "._-/:@%,=+".contains(c)) && is_visible(c);
     !word.is_empty() && word.len() <= LONGEST && word.chars().all(is_plain)

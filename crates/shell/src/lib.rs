@@ -1,7 +1,7 @@
-//! Reading shell text: what a line does, as far as that can be told without running anything.
+//! Analyses shell text: what a line does, as far as that can be determined without running anything.
 //!
-//! `read` says whether a line is **plain** (simple commands of literal words, joined by operators), and takes it apart.
-//! Two readers must agree on it; what they don't agree on isn't plain. `seen` is the opposite, for deny rules: every
+//! `read` decides whether a line is **plain** (simple commands of literal words, joined by operators), and parses it.
+//! Two parsers must agree on it; a line on which they differ isn't plain. `seen` is the opposite, for deny rules: every
 //! command that a line could start, however well hidden. `fitness` says whether the options of a command are among those
 //! that do no more than the command's name promises. Nothing here runs a command or opens a file.
 

@@ -1,4 +1,4 @@
-//! Names of commands that start others, one way or another, as `names.txt` has them.
+//! Names of commands that start other commands, from `names.txt`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ pub(crate) enum Class {
     Never,
 }
 
-/// A command's classes, and the words behind which it starts another.
+/// A command's classes, and the words after which it starts another command.
 #[derive(Debug, Default)]
 struct Name {
     classes: Vec<Class>,
@@ -22,17 +22,17 @@ struct Name {
 
 static NAMES: LazyLock<HashMap<&'static str, Name>> = LazyLock::new(|| read(include_str!("names.txt")));
 
-/// Whether a command is of a class, by its base name.
+/// Whether a command is in a class, by its base name.
 pub(crate) fn is(name: &str, class: Class) -> bool {
     NAMES.get(name).is_some_and(|known| known.classes.contains(&class))
 }
 
-/// The words behind which a command starts another.
+/// The words after which a command starts another command.
 pub(crate) fn marks(name: &str) -> &'static [&'static str] {
     NAMES.get(name).map_or(&[], |known| &known.marks)
 }
 
-/// A name without the version behind it: `python3.11`.
+/// A name without its version suffix: `python3.11`.
 #[must_use]
 pub fn without_version(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -44,7 +44,7 @@ pub(crate) fn all(class: Class) -> impl Iterator<Item = &'static str> {
     of_class.map(|(name, _)| *name)
 }
 
-/// Reads the table. It is ours: a test finds a line that can't be read.
+/// Parses the embedded table; a test reports any line that can't be parsed.
 fn read(text: &'static str) -> HashMap<&'static str, Name> {
     let mut names: HashMap<&str, Name> = HashMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -1,4 +1,4 @@
-//! The shell's patterns.
+//! Shell patterns.
 
 /// Whether a pattern of `*`, `?` and other characters, which stand for themselves, matches a whole text.
 #[must_use]

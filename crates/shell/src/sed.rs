@@ -1,22 +1,22 @@
-//! sed(1): what its programs do. They have a small language, some of whose commands open files and start programs.
+//! sed(1): the effects of its programs. Some commands of its small language open files and start programs.
 //!
-//! One reader for two questions: what a program does, as GNU sed would read it, and whether it is so plain that every sed
-//! reads it alike and it only changes text.
+//! One parser for two questions: what a program does, as GNU sed would parse it, and whether it is so plain that every sed
+//! parses it alike and it only changes text.
 
-/// Stands for what isn't known of a program: none has it.
+/// Stands for an unknown part of a program; no real program contains it.
 pub const PART: char = '\u{1}';
 
-/// A program.
+/// A parsed program.
 #[derive(Debug)]
 pub struct Sed {
-    /// All that it does beside changing text, in its order.
+    /// All effects besides changing text, in order.
     pub effects: Vec<Effect>,
     /// It has addresses and the commands `p d q Q n N D P h H g G x l = s y` alone, joined by `;` and newlines: nothing of it
     /// starts a program, and nothing reads or writes a further file.
     pub is_plain: bool,
 }
 
-/// Something that a command does.
+/// An effect of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It writes this file.
@@ -25,11 +25,11 @@ pub enum Effect {
     Reads(String),
     /// It runs this line.
     Runs(String),
-    /// It runs the text that it edits, or what it runs isn't known.
+    /// It runs the text that it edits, or an unknown line.
     RunsText,
 }
 
-/// Reads a program.
+/// Parses a program.
 #[must_use]
 pub fn sed(program: &str) -> Sed {
     let mut reader = Reader {
@@ -46,13 +46,13 @@ pub fn sed(program: &str) -> Sed {
     reader.found
 }
 
-/// A program, and how far it was read.
+/// The parser's state: a program and the position in it.
 struct Reader {
     letters: Vec<char>,
     at: usize,
-    /// Braces that are open.
+    /// Number of open braces.
     open: usize,
-    /// A class may end further on.
+    /// A class may still be closed further on.
     has_classes: bool,
     found: Sed,
 }
@@ -69,7 +69,7 @@ impl Reader {
             let from = self.at;
             self.addresses();
             let Some(command) = self.take() else {
-                // A whole command may stand where nothing is known.
+                // An unknown part may hold a whole command.
                 if self.letters[from..].contains(&PART) {
                     self.found.effects.push(Effect::RunsText);
                 }
@@ -112,18 +112,18 @@ impl Reader {
         }
     }
 
-    /// It isn't plain.
+    /// Marks the program as not plain.
     fn strange(&mut self) {
         self.found.is_plain = false;
     }
 
-    /// Behind a plain command stand a few characters alone.
+    /// Only a few characters may follow a plain command.
     fn end(&mut self) {
         self.skip(|letter| letter == ' ');
         self.found.is_plain &= matches!(self.peek(), None | Some(';' | '\n' | '}'));
     }
 
-    /// A command whose operand is all up to the line's end.
+    /// A command whose operand extends to the end of the line.
     fn opens(&mut self, effect: impl Fn(String) -> Effect) {
         self.strange();
         self.skip(|letter| matches!(letter, ' ' | '\t'));
@@ -133,7 +133,7 @@ impl Reader {
         self.found.effects.push(effect(operand));
     }
 
-    /// `3`, `$`, `/re/I`, `first~step`, `1,+3`, `1,/re/!`; and `\,re,` and what isn't known, which aren't plain.
+    /// `3`, `$`, `/re/I`, `first~step`, `1,+3`, `1,/re/!`; and `\,re,` and unknown addresses, which aren't plain.
     fn addresses(&mut self) {
         self.address();
         if self.peek() == Some(',') {
@@ -173,7 +173,7 @@ impl Reader {
         let Some(end) = self.take() else {
             return self.strange();
         };
-        // Letters, and what means something inside brackets, are no plain delimiters.
+        // Letters, and characters with a meaning inside brackets, are no plain delimiters.
         self.found.is_plain &= end.is_ascii_punctuation() && !matches!(end, '\\' | '[' | ']' | ';' | '{' | '}');
         self.until(end, has_pattern);
         self.until(end, false);
@@ -199,7 +199,7 @@ impl Reader {
         self.end();
     }
 
-    /// To behind the next delimiter that isn't escaped, and in a pattern not in a class: `s/[/]/x/`.
+    /// Skips past the next delimiter that isn't escaped and, in a pattern, isn't in a class: `s/[/]/x/`.
     fn until(&mut self, end: char, is_pattern: bool) {
         let from = self.at;
         while let Some(letter) = self.take() {
@@ -213,7 +213,7 @@ impl Reader {
         self.found.is_plain &= ends_alike(&self.letters[from..self.at], end);
     }
 
-    /// A class, in brackets; a `]` that comes first is one of its letters.
+    /// A bracketed class; a `]` that comes first is a member of it.
     fn class(&mut self) {
         let rest = self
             .letters
@@ -224,12 +224,12 @@ impl Reader {
         let mut behind = rest.iter().skip(first + 1);
         match behind.position(|letter| matches!(letter, ']' | '\n')) {
             Some(close) => self.at += first + 1 + close + 1,
-            // No other has an end either, and none looks for it again.
+            // No later class has an end either, so the search isn't repeated.
             None => self.has_classes = false,
         }
     }
 
-    /// A text up to the line's end, and further lines where that is escaped.
+    /// A text up to the end of the line, with continuation lines if the newline is escaped.
     fn lines(&mut self) {
         while let Some(letter) = self.take() {
             match letter {
@@ -257,7 +257,7 @@ impl Reader {
     }
 }
 
-/// Whether a text ends with its first delimiter for a sed that knows no classes as well, none of which is open there.
+/// Whether a sed without classes would end the text at the same delimiter too, with no class open there.
 fn ends_alike(read: &[char], end: char) -> bool {
     let mut in_brackets = false;
     let mut letters = read.iter().enumerate();

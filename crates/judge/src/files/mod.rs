@@ -1,4 +1,4 @@
-//! Decisions on paths and hosts: what the policy of an agent's runs would say, before anything runs.
+//! Decides on paths and hosts as the policy of an agent's runs would, before anything runs.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -12,19 +12,19 @@ use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy
 use stockade::profile::{Name, visible};
 use stockade::report::{Reason, RefusingRule};
 
-/// What an agent may do with files and hosts.
+/// The file and network access of an agent.
 #[derive(Debug, Clone)]
 pub struct Reachable {
-    /// What its runs may do by themselves.
+    /// The policy of its runs.
     policy: Policy,
-    /// The same where changes don't ask.
+    /// The same policy in a mode that doesn't ask for changes.
     free: Policy,
-    /// The denials of both.
+    /// The denials of both policies.
     closed: Closed,
 }
 
 impl Reachable {
-    /// From the policy of the agent's runs, and that of the same runs in `accept-edits`.
+    /// Takes the policy of the agent's runs, and that of the same runs in `accept-edits`.
     pub fn new(policy: Policy, free: Policy) -> Reachable {
         Reachable {
             closed: Closed::compile(&policy),
@@ -33,8 +33,8 @@ impl Reachable {
         }
     }
 
-    /// Decides an access to a path, absolute or relative to `directory`. The path is resolved as the system does it now:
-    /// what a link leads to counts.
+    /// Decides an access to a path, absolute or relative to `directory`. The path is resolved as the kernel does it now:
+    /// the target of a link counts.
     pub fn path(&self, action: Action, path: &Path, directory: &Path) -> Answer {
         let capability = action.capability();
         if !self.policy.capabilities.contains(capability) {
@@ -83,7 +83,7 @@ impl Reachable {
         }
     }
 
-    /// Nothing grants it: in `manual` a change of what would be free is asked about.
+    /// The answer if nothing grants the access: in `manual` a change that `accept-edits` would allow needs a confirm.
     fn ungranted(&self, action: Action, real: &Path) -> Answer {
         let is_free = || {
             Matcher::with(&self.free, &self.closed)
@@ -115,7 +115,7 @@ impl Reachable {
         )
     }
 
-    /// Decides a connection to `host`, `host:port`, `[address]:port`; 443 where no port is named. No name is looked up.
+    /// Decides a connection to `host`, `host:port`, `[address]:port`; the port defaults to 443. No name is looked up.
     pub fn connect(&self, host: &str) -> Answer {
         const HTTPS: u16 = 443;
         let has_llm = self.policy.capabilities.contains(Capabilities::LLM);
@@ -126,7 +126,7 @@ impl Reachable {
             return deny(format!("`{}` is no host", visible(host)), None);
         };
         let is_open = match named(&name) {
-            // A program that names no address of its own machine gets the loopback one.
+            // Connecting to the unspecified address reaches the loopback address.
             Some(Named::Address(address)) if address.is_unspecified() => self.reaches_itself(port),
             Some(Named::Address(address)) => self.policy.reach.address(address, port),
             Some(Named::Name(name)) if name.as_str() == "localhost" => self.reaches_itself(port),
@@ -155,13 +155,13 @@ impl Reachable {
     }
 }
 
-/// The answer where no agent is named: without a context there are no capabilities.
+/// The answer if no agent is named: without a context there are no capabilities.
 pub fn without_context(capability: Capabilities) -> Answer {
     incapable(capability)
 }
 
 impl Action {
-    /// The capability that it takes.
+    /// The capability that the action needs.
     pub fn capability(self) -> Capabilities {
         match self {
             Action::Read => Capabilities::READ,
@@ -239,15 +239,15 @@ fn shown(path: &Path) -> String {
     visible(&path.to_string_lossy()).into_owned()
 }
 
-/// Whether a link in the last place counts itself.
+/// Whether the last component is the link itself or its target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Follow,
     Keep,
 }
 
-/// The name that the kernel would find for an absolute path, also where its end is still to be made. `None` where it
-/// goes round in circles, or up from what isn't there.
+/// The path that the kernel would resolve an absolute path to, even if its end doesn't exist yet. `None` if links
+/// form a loop, or `..` follows a missing component.
 fn real(path: &Path, last: Last) -> Option<PathBuf> {
     const MOST_LINKS: usize = 40;
     let mut rest: VecDeque<OsString> = parts(path).collect();
@@ -299,7 +299,7 @@ enum Named {
     Address(IpAddr),
 }
 
-/// What a text names; an address in any form that programs take, decimal and octal ones too.
+/// The host that a text names; an address in any form that programs accept, including decimal and octal ones.
 fn named(text: &str) -> Option<Named> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Some(Named::Address(address));

@@ -5,7 +5,7 @@ use stockade::Sandbox;
 use stockade::policy::{Role, Scope, scope_glob};
 use stockade::profile::{Glob, Origin};
 
-/// A root with some files, and what an agent may do there.
+/// A root with some files, and an agent's access there.
 struct Project {
     directory: tempfile::TempDir,
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with the list of trusted configurations.
+//! Errors of the list of trusted configurations.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use stockade::config::ConfigurationError;
 use stockade::profile::visible;
 
-/// Why a configuration couldn't be trusted, or a rule not be remembered.
+/// The reason why a configuration couldn't be trusted or a rule couldn't be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// There is no state directory: neither `$XDG_STATE_HOME` nor a home.
@@ -17,18 +17,18 @@ pub enum TrustError {
     State {
         /// The directory or file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The list of what is trusted isn't as it was written.
+    /// The list of pins isn't valid.
     #[error("the list of trusted configurations, `{}`, is damaged: {why}", shown(path))]
     Damaged {
         /// The list.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
-    /// A rule was to be written into a file that isn't trusted.
+    /// The file that a rule was to be written into isn't trusted.
     #[error("`{}` isn't trusted, so no rule is written into it", shown(path))]
     Untrusted {
         /// The project's configuration.
@@ -39,7 +39,7 @@ pub enum TrustError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The project's configuration can't be used.
@@ -48,7 +48,7 @@ pub enum TrustError {
 }
 
 impl TrustError {
-    /// What a person can do about it.
+    /// A hint for a person on how to fix it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TrustError::Stateless => Some("set `XDG_STATE_HOME` or `HOME` to a directory of yours"),

@@ -1,19 +1,19 @@
-//! Configurations as lines of text: what `stockade config show`, `trust` and `rules list` print.
+//! Configurations as lines of text, as `stockade config show`, `trust` and `rules list` print them.
 //!
-//! Texts in lines come from files of strangers: what shows a line escapes it.
+//! Texts in lines come from untrusted files; code that displays a line must escape it.
 
 use super::{Agent, Section, Tool};
 use crate::PermissionRule;
 use stockade::profile::{Glob, Limits, Origin, Rule};
 
-/// One value that a configuration has.
+/// One value in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// As in TOML: `agents.worker.mode = "manual"`.
     pub text: String,
-    /// Where it is said; several where one narrows the other.
+    /// The origins of the value; several if one narrows the other.
     pub origins: Vec<Origin>,
-    /// Why it doesn't count, where it doesn't.
+    /// Why it doesn't count, if it doesn't.
     pub missing: Option<Missing>,
 }
 
@@ -33,7 +33,7 @@ impl Line {
         }
     }
 
-    /// A rule that is there without any configuration.
+    /// A rule that exists without any configuration.
     pub(super) fn built_in(tool: &str, command: Option<&str>) -> Line {
         Line::of_rule(
             "allow",
@@ -50,7 +50,7 @@ impl Line {
     }
 }
 
-/// The lines of an agent's or a tool's fields, all from one place each.
+/// The lines of an agent's or a tool's fields, all with the same origin.
 pub(super) fn lines(
     section: Section,
     name: &str,
@@ -69,7 +69,7 @@ pub(super) fn lines(
     lines
 }
 
-/// A tool that is declared and says nothing.
+/// A declared tool without fields.
 pub(super) fn bare_tool(name: &str, origin: &Origin) -> Line {
     Line {
         text: format!("{}.{} = {{}}", Section::Tools.name(), key(name)),
@@ -78,7 +78,7 @@ pub(super) fn bare_tool(name: &str, origin: &Origin) -> Line {
     }
 }
 
-/// A key as TOML has it.
+/// Formats a key for TOML.
 fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !name.is_empty() && name.chars().all(is_bare) {
@@ -102,7 +102,7 @@ fn rule_text(rule: &PermissionRule) -> String {
     format!("{{ {} }}", written.join(", "))
 }
 
-/// A field of an agent or tool: its name, and its values; a scope may have several lists of what is allowed.
+/// A field of an agent or tool: its name and its values; a scope may have several lists of allowed paths.
 pub(super) type Field = (&'static str, Vec<String>);
 
 /// An agent or a tool.
@@ -165,7 +165,7 @@ pub(super) fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String
     format!("[{}]", quoted.join(", "))
 }
 
-/// A string as TOML has it, but for what isn't visible: what shows it escapes that.
+/// Quotes a string for TOML, except for invisible characters, which the display code escapes.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,4 +1,4 @@
-//! Everything that counts as lines, each with the places that it comes from.
+//! Lists all effective configuration as lines, each with its origins.
 
 use super::line::{Field, Fields, Line, Missing, bare_tool, lines, texts};
 use super::{Layers, Section};
@@ -6,7 +6,7 @@ use crate::known;
 use stockade::profile::Origin;
 
 impl Layers {
-    /// What counts, in the order in which it is looked at, and then what a project that isn't trusted would allow.
+    /// The effective lines in the order of evaluation, then those that an untrusted project would allow.
     pub fn lines(&self) -> Vec<Line> {
         let mut all = self.user_lines();
         all.extend(self.rule_lines());
@@ -28,7 +28,7 @@ impl Layers {
         all
     }
 
-    /// The rules for tool calls that count: denials first, as they are looked at, then what is allowed, built in first.
+    /// The effective rules for tool calls: denials first, in the order of evaluation, then allows, built-in ones first.
     pub fn rule_lines(&self) -> Vec<Line> {
         let permissions = self.permissions();
         let deny = permissions.deny.iter().map(|rule| Line::of_rule("deny", rule));
@@ -37,7 +37,7 @@ impl Layers {
         deny.chain(built_in).chain(allow).collect()
     }
 
-    /// What would count if the project were trusted.
+    /// The lines that would count if the project were trusted.
     pub fn missing_lines(&self) -> Vec<Line> {
         let untrusted = self.project.iter().filter(|project| !project.is_trusted());
         let widens = untrusted.flat_map(|project| project.widens.iter().cloned());
@@ -71,7 +71,7 @@ impl Layers {
         on_violation.chain(closed).chain(open).collect()
     }
 
-    /// Where a field that counts is said. `own` are the fields without the project's words, `now` those with them.
+    /// The origins of an effective field. `own` are the fields without the project's, `now` those with them.
     fn origins(
         &self,
         section: Section,
@@ -90,12 +90,12 @@ impl Layers {
             Some((place.clone(), project.is_trusted()))
         });
         match theirs {
-            // These add up, trusted or not.
+            // These accumulate, trusted or not.
             Some((place, true)) if !matches!(field, "scope.denied" | "scope.read_only" | "limits") => vec![place],
             theirs => {
                 let theirs = theirs.map(|(place, _)| place);
                 let origins: Vec<Origin> = base.into_iter().chain(theirs).collect();
-                // A mode that no layer gave.
+                // A default mode that no layer sets.
                 if origins.is_empty() {
                     vec![Origin::BuiltIn]
                 } else {

@@ -1,7 +1,7 @@
-//! The layers joined: built in, the user's, the project's.
+//! Joins the layers: built-in, user, project.
 //!
-//! Rules are concatenated. A project that isn't trusted only denies and narrows; one that is trusted speaks as the user
-//! does, but for what its file can't say at all (see `read`). No layer drops the denials of another.
+//! Rules are concatenated. An untrusted project can only deny and narrow; a trusted one counts as the user's own
+//! configuration, except for fields that a project file can't have (see `read`). No layer drops the denials of another.
 
 mod error;
 mod line;
@@ -29,22 +29,22 @@ use stockade::policy::Mode;
 pub use trust::{Pinned, revoke, trust, trusted};
 pub use widening::Widening;
 
-/// What is configured for one root.
+/// The configuration for one root.
 #[derive(Debug)]
 pub struct Layers {
     built_in: Vec<Agent>,
     user: Configuration,
     project: Option<Project>,
-    /// What was trusted of the project before it changed.
+    /// The trusted text of the project before it changed.
     before: Option<String>,
-    /// The project's file, where it was trusted and isn't there any more.
+    /// The path of the project's file if it was trusted and no longer exists.
     gone: Option<PathBuf>,
-    /// Why nothing is trusted, where the list of what is can't be used.
+    /// Why nothing is trusted, if the list of pins is unusable.
     unusable: Option<TrustError>,
 }
 
 impl Layers {
-    /// Reads the user's configuration and the project's. Where the list of what is trusted can't be used, nothing is.
+    /// Reads the user's and the project's configuration. If the list of pins is unusable, nothing is trusted.
     ///
     /// # Errors
     /// A configuration can't be read, or has faults.
@@ -64,8 +64,8 @@ impl Layers {
         Ok(layers)
     }
 
-    /// The project's file, and whether it is trusted. Somebody who remembers a rule may change both in between: what
-    /// seems to have changed is read again, until it is what it was the last time.
+    /// The project's file and its trust. A concurrent `remember` may change both in between: if they seem
+    /// changed, both are read again, until two successive reads agree.
     fn read_project(&mut self, state: Option<&Path>, root: &Path) -> Result<Option<Project>, ConfigurationError> {
         let mut last = None;
         loop {
@@ -89,12 +89,12 @@ impl Layers {
         }
     }
 
-    /// The user's own configuration.
+    /// The user's configuration.
     pub fn user(&self) -> &Configuration {
         &self.user
     }
 
-    /// The project's, where there is one.
+    /// The project's configuration, if there is one.
     pub fn project(&self) -> Option<&Project> {
         self.project.as_ref()
     }
@@ -112,13 +112,13 @@ impl Layers {
         permissions
     }
 
-    /// An agent; `None` where no layer that counts declares it. It always has a mode and a profile.
+    /// Looks up an agent; `None` if no layer that counts declares it. It always has a mode and a profile.
     pub fn agent(&self, name: &str) -> Option<Agent> {
         let project = self.project.as_ref();
         self.agent_with(name, project.map(|project| (&project.configuration, project.trust)))
     }
 
-    /// All agents, those that are built in first.
+    /// All agents, the built-in ones first.
     pub fn agents(&self) -> Vec<Agent> {
         let names = self.names(|configuration| configuration.agents.iter().map(|agent| &agent.name).collect());
         let built_in = self.built_in.iter().map(|agent| agent.name.as_str());
@@ -130,13 +130,13 @@ impl Layers {
             .collect()
     }
 
-    /// A tool; `None` where no layer that counts declares it.
+    /// Looks up a tool; `None` if no layer that counts declares it.
     pub fn tool(&self, name: &str) -> Option<Tool> {
         let project = self.project.as_ref();
         self.tool_with(name, project.map(|project| (&project.configuration, project.trust)))
     }
 
-    /// All tools that are declared.
+    /// All declared tools.
     pub fn tools(&self) -> Vec<Tool> {
         let names = self.names(|configuration| configuration.tools.iter().map(|tool| &tool.name).collect());
         let mut seen = BTreeSet::new();
@@ -144,7 +144,7 @@ impl Layers {
         names.filter_map(|name| self.tool(name)).collect()
     }
 
-    /// What a person has to know: that something was found and doesn't count.
+    /// Remarks for a person about configuration that was found and doesn't count.
     pub fn remarks(&self) -> Vec<String> {
         let Some(project) = &self.project else {
             let gone = self.gone.iter();
@@ -187,7 +187,7 @@ impl Layers {
         all.map(String::as_str).collect()
     }
 
-    /// What the built-in and the user's layers say.
+    /// The agent as the built-in and the user's layers declare it.
     fn own_agent(&self, name: &str) -> Option<Agent> {
         let built_in = self.built_in.iter().find(|agent| agent.name == name).cloned();
         over(self.user.agent(name).cloned(), built_in, Agent::over).map(complete)
@@ -214,7 +214,7 @@ impl Layers {
     }
 }
 
-/// An agent of a user's or a project's, whose files don't say how it takes changes or where it runs.
+/// Fills in the default mode and profile of an agent that a user or project declares without them.
 fn complete(agent: Agent) -> Agent {
     Agent {
         mode: agent.mode.or(Some(Mode::Manual)),
@@ -223,7 +223,7 @@ fn complete(agent: Agent) -> Agent {
     }
 }
 
-/// What a project says, and whether it is believed.
+/// A project's configuration and its trust.
 type Said<'c> = Option<(&'c Configuration, Trust)>;
 
 fn over<T>(upper: Option<T>, lower: Option<T>, join: fn(T, T) -> T) -> Option<T> {

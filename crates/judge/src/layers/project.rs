@@ -1,6 +1,6 @@
 //! A project's configuration, `.stockade/config.toml` below its root: hostile until the user trusts its content.
 //!
-//! It is read once: what is hashed is what is parsed and what is shown. No link is followed below the root.
+//! It is read once: the hashed bytes are the parsed and displayed ones. No link is followed below the root.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,15 +26,15 @@ pub(super) const FILE: &str = "config.toml";
 /// Whether the user trusts a project's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// This very content.
+    /// The user trusts exactly this content.
     Trusted,
-    /// Other content of the same file.
+    /// The user trusts other content of the same file.
     Changed,
-    /// Nothing of it.
+    /// The user trusts nothing of it.
     Untrusted,
 }
 
-/// A project's configuration as it was found.
+/// A project's configuration as found.
 #[derive(Debug, Clone)]
 pub struct Project {
     /// The file's real path.
@@ -43,14 +43,14 @@ pub struct Project {
     pub hash: String,
     /// Whether the user trusts it.
     pub trust: Trust,
-    /// What it says that the user's own configuration doesn't: what trusting it allows, or allows already.
+    /// The lines that it adds to the user's own configuration: what trusting it allows, or already allows.
     pub widens: Vec<Line>,
     pub(super) text: String,
     pub(super) configuration: Configuration,
 }
 
 impl Project {
-    /// Reads it; `None` where the project has none. Its `trust` and `widens` are still to be found out.
+    /// Reads the file; `None` if the project has none. The caller fills in `trust` and `widens`.
     pub(super) fn read(root: &Path) -> Result<Option<Project>, ConfigurationError> {
         let path = path_below(root);
         let Some(bytes) = content(&path)? else {
@@ -74,18 +74,18 @@ impl Project {
         }))
     }
 
-    /// What stands in it.
+    /// The file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether what it allows counts.
+    /// Whether its allows count.
     pub fn is_trusted(&self) -> bool {
         self.trust == Trust::Trusted
     }
 }
 
-/// What a text says as a project's configuration.
+/// Parses a text as a project's configuration.
 pub(super) fn read(text: &str, source: &Source) -> Result<Configuration, ConfigurationError> {
     parse(text, source, Author::Project, Some(matches)).map_err(ConfigurationError::faults)
 }
@@ -94,7 +94,7 @@ pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Where a project's configuration is or would be. Links above the root are the user's own affair.
+/// The path of a project's configuration, existing or not. Links above the root are the user's responsibility.
 pub(super) fn path_below(root: &Path) -> PathBuf {
     let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     root.join(DIRECTORY).join(FILE)
@@ -119,7 +119,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, ConfigurationError> {
     Ok(Some(bytes))
 }
 
-/// Opens the last component of a path in a directory that is open, whatever the rest of the path leads to by now.
+/// Opens the last component of a path in an open directory, wherever the rest of the path leads by now.
 pub(super) fn open(
     parent: &impl std::os::fd::AsFd,
     path: &Path,

@@ -1,8 +1,8 @@
-//! Writing what a yes said for good: a rule into the project's configuration, trusted as it is written.
+//! Writes a rule that a yes stores permanently into the project's configuration, and trusts the result.
 //!
-//! Comments and order of the file stay. Only a file that is trusted, or none yet, gets a rule; links are never followed.
-//! A reader meanwhile sees the old file or the new one, and trusts either: both hashes are pinned while the new
-//! file takes the old one's place.
+//! Keeps the file's comments and order. A rule is added only to a trusted or new file; links are never followed.
+//! A concurrent reader sees the old file or the new one, and trusts either: both hashes are pinned while the new
+//! file replaces the old one.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,22 +21,22 @@ use super::{Configuration, TrustError};
 use crate::{PermissionRule, Remember};
 use stockade::profile::Source;
 
-/// What a file that is made begins with.
+/// The beginning of a newly created file.
 const HEAD: &str = "# Rules of this project. Stockade adds what is remembered; `stockade trust` has to agree to other changes.\nversion = 1\n";
 
-/// The new file before it takes the old one's place.
+/// The new file's name before it replaces the old one.
 const NEW: &str = ".config.toml.new";
 
-/// What was written.
+/// The result of `remember`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The project's configuration.
     pub path: PathBuf,
-    /// The rules that are new; those that were there already aren't written again.
+    /// The added rules; those already present aren't written again.
     pub added: Vec<Remember>,
 }
 
-/// Writes rules into the project's configuration, which is made where it is missing, and trusts the result.
+/// Writes rules into the project's configuration, creating it if it is missing, and trusts the result.
 ///
 /// # Errors
 /// The file is there and isn't trusted, or has faults, or is a link; it or the state directory can't be written; a rule
@@ -57,7 +57,7 @@ pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result
     }
     let before = found.as_ref().map(|project| project.text.as_str());
     let text = with_rules(before.unwrap_or(HEAD), &added).map_err(|why| unwritable(&path, io::Error::other(why)))?;
-    // What is written is read first: a rule that isn't one never gets into the file.
+    // Parses the text before writing it: an invalid rule never gets into the file.
     let written = read(&text, &Source::File(path.clone()))?;
     if !missing(Some(&written), &added).is_empty() {
         let why = "its table of permissions has a form that nothing can be added to";
@@ -72,7 +72,7 @@ pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result
     Ok(Written { path, added })
 }
 
-/// The rules that aren't there yet, each once.
+/// The rules that aren't there yet, without duplicates.
 fn missing(configuration: Option<&Configuration>, rules: &[Remember]) -> Vec<Remember> {
     let there = configuration.map_or(&[][..], |configuration| &configuration.permissions.allow);
     let mut missing: Vec<Remember> = Vec::new();
@@ -91,12 +91,12 @@ fn is_same(known: &PermissionRule, rule: &Remember) -> bool {
         && known.command_glob.is_none()
 }
 
-/// The text with the rules behind those that are there.
+/// The text with the rules appended to the existing ones.
 fn with_rules(text: &str, rules: &[Remember]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let permissions = document.entry("permissions").or_insert_with(|| {
         let mut table = Table::new();
-        // `[permissions]` alone says nothing.
+        // `[permissions]` alone has no meaning.
         table.set_implicit(true);
         Item::Table(table)
     });
@@ -129,7 +129,7 @@ fn with_rules(text: &str, rules: &[Remember]) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// Puts a new file in the place of the old one, in a directory that is held open.
+/// Replaces the old file by a new one, in a directory that is held open.
 fn write(path: &Path, text: &str) -> Result<(), TrustError> {
     let directory = directory(path)?;
     let name = path.file_name().unwrap_or_default();
@@ -139,7 +139,7 @@ fn write(path: &Path, text: &str) -> Result<(), TrustError> {
         Some(old) => Mode::from_bits_truncate(fstat(&old).map_err(failed)?.st_mode & 0o777),
         None => Mode::from_bits_truncate(0o644),
     };
-    // Only the holder of the lock makes it, so one that is there was left by a process that was killed.
+    // Only the holder of the lock creates it, so an existing one was left by a process that was killed.
     let _ = unlinkat(&directory, NEW, UnlinkatFlags::NoRemoveDir);
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let file = openat(&directory, NEW, flags, mode).map_err(failed)?;
@@ -152,7 +152,7 @@ fn write(path: &Path, text: &str) -> Result<(), TrustError> {
     })
 }
 
-/// The project's directory of configuration, made where it is missing.
+/// Opens the project's configuration directory, creating it if it is missing.
 fn directory(path: &Path) -> Result<OwnedFd, TrustError> {
     let directory = path.parent().unwrap_or(path);
     let root = directory.parent().unwrap_or(path);

@@ -1,7 +1,7 @@
-//! What the user trusts: the content of projects' configurations, pinned in `$XDG_STATE_HOME/stockade/trusted.json`.
+//! The contents of project configurations that the user trusts, pinned in `$XDG_STATE_HOME/stockade/trusted.json`.
 //!
-//! A list that can't be read, or isn't the user's alone, trusts nothing. A process that changes it holds a lock on a file beside
-//! it, and puts a whole new list in its place.
+//! A list that can't be read, or that isn't the user's alone, trusts nothing. A process that changes it locks a file next to it
+//! and replaces the whole list.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,19 +19,19 @@ const LIST: &str = "trusted.json";
 const LOCK: &str = "trusted.lock";
 const VERSION: u32 = 1;
 
-/// Each pin has at most a mebibyte of text; so many large ones aren't trusted by a person.
+/// Each pin has at most a mebibyte of text; no person trusts so many large ones.
 const LARGEST: u64 = 64 << 20;
 
-/// What is trusted of one project.
+/// The pinned content of one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pinned {
     /// The file's real path.
     #[serde(with = "stockade::profile::path_bytes")]
     pub path: PathBuf,
-    /// The hash of the content that counts. While a rule is being written there are two: before and after.
+    /// The hashes of the content that counts. While a rule is being written there are two: before and after.
     pub hashes: Vec<String>,
-    /// The text that was trusted, to tell what a later one widens.
+    /// The trusted text, to determine what a later one widens.
     text: String,
 }
 
@@ -42,14 +42,14 @@ struct Document {
     projects: Vec<Pinned>,
 }
 
-/// The list, as it was read.
+/// The list, as read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pins {
     pins: BTreeMap<PathBuf, Pinned>,
 }
 
 impl Pins {
-    /// Reads the list; an empty one where there is none.
+    /// Reads the list; it is empty if the file doesn't exist.
     pub(super) fn load(state: Option<&Path>) -> Result<Pins, TrustError> {
         let Some(state) = state else {
             return Ok(Pins::default());
@@ -82,18 +82,18 @@ impl Pins {
         Ok(Pins { pins: pins.collect() })
     }
 
-    /// What was trusted of this file.
+    /// The pin of this file.
     fn of(&self, path: &Path) -> Option<&Pinned> {
         self.pins.get(path)
     }
 
-    /// The text that was trusted of this file, if it is as it was.
+    /// The trusted text of this file, if it matches its hash.
     pub(super) fn text_of(&self, path: &Path) -> Option<String> {
         let pin = self.of(path).filter(|pin| pin.is_whole());
         pin.map(|pin| pin.text.clone())
     }
 
-    /// Whether this very content is trusted.
+    /// The trust in exactly this content.
     pub(super) fn trust(&self, path: &Path, hash: &str) -> Trust {
         match self.of(path) {
             Some(pin) if pin.hashes.iter().any(|trusted| trusted == hash) => Trust::Trusted,
@@ -103,7 +103,7 @@ impl Pins {
     }
 }
 
-/// The list while no other process changes it. The lock ends with the value.
+/// The list, locked against other processes. Dropping the value releases the lock.
 pub(super) struct Locked {
     state: PathBuf,
     pub(super) pins: Pins,
@@ -111,7 +111,7 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Waits for the lock, and reads the list. The directory is made where it is missing.
+    /// Waits for the lock and reads the list. Creates the directory if it is missing.
     pub(super) fn open(state: Option<&Path>) -> Result<Locked, TrustError> {
         let state = state.ok_or(TrustError::Stateless)?;
         let failed = |path: &Path| {
@@ -136,7 +136,7 @@ impl Locked {
         })
     }
 
-    /// Trusts these contents of a file, and no other.
+    /// Trusts these contents of a file and no others.
     pub(super) fn pin(&mut self, path: &Path, hashes: &[&str], text: &str) -> Result<(), TrustError> {
         let pin = Pinned {
             path: path.to_path_buf(),
@@ -167,7 +167,7 @@ impl Locked {
     }
 }
 
-/// Trusts a project's configuration as it was read, until one byte of it changes.
+/// Trusts a project's configuration as read, until one byte of it changes.
 ///
 /// # Errors
 /// There is no state directory, or it or the list in it can't be used.
@@ -176,7 +176,7 @@ pub fn trust(state: Option<&Path>, project: &Project) -> Result<(), TrustError> 
     locked.pin(&project.path, &[&project.hash], &project.text)
 }
 
-/// Trusts nothing of a project any more; whether something was trusted.
+/// Revokes all trust in a project; returns true if something was trusted.
 ///
 /// # Errors
 /// The state directory or the list in it can't be used.
@@ -189,7 +189,7 @@ pub fn revoke(state: Option<&Path>, root: &Path) -> Result<bool, TrustError> {
     Ok(was_there)
 }
 
-/// Everything that is trusted.
+/// Lists every pin.
 ///
 /// # Errors
 /// The state directory or the list in it can't be used.
@@ -198,7 +198,7 @@ pub fn trusted(state: Option<&Path>) -> Result<Vec<Pinned>, TrustError> {
 }
 
 impl Pinned {
-    /// How what is there now compares to what is trusted.
+    /// How the file's current content compares to the pin.
     pub fn now(&self) -> Trust {
         let root = self.path.ancestors().nth(2).unwrap_or(&self.path);
         let found = Project::read(root).ok().flatten();
@@ -209,13 +209,13 @@ impl Pinned {
         }
     }
 
-    /// Whether the text belongs to one of the hashes.
+    /// Whether the text matches one of the hashes.
     fn is_whole(&self) -> bool {
         self.hashes.contains(&hash(self.text.as_bytes()))
     }
 }
 
-/// The content of a file that no other user could have written, never behind a link.
+/// The content of a file that no other user could have written; never follows a link.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new()
         .read(true)

@@ -1,4 +1,4 @@
-//! What trusting a project's configuration allows: what differs from what holds without.
+//! Computes what trusting a project's configuration allows: the difference to the configuration without it.
 
 use std::path::Path;
 
@@ -7,19 +7,19 @@ use super::project::read;
 use super::{Configuration, Layers, Section, Trust};
 use stockade::profile::{Origin, Source};
 
-/// What a project's file widens, against what was trusted of it before.
+/// The changes of a project's file compared with its previously trusted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widening {
-    /// What it would allow and what was trusted doesn't.
+    /// Lines that it would allow and the trusted text doesn't.
     pub added: Vec<Line>,
-    /// What was trusted and it doesn't say any more.
+    /// Lines of the trusted text that it no longer has.
     pub dropped: Vec<Line>,
-    /// What was denied or narrowed and isn't any more.
+    /// Denials and restrictions of the trusted text that it no longer has.
     pub lifted: Vec<Line>,
 }
 
 impl Layers {
-    /// What the project's file widens against what was trusted before, or against nothing.
+    /// Compares the project's file with the previously trusted text, or with nothing.
     pub fn widening(&self) -> Widening {
         let Some(project) = &self.project else {
             return Widening {
@@ -42,7 +42,7 @@ impl Layers {
         }
     }
 
-    /// What a project's configuration allows beyond what holds without its being trusted.
+    /// The lines that a project's configuration allows only when trusted.
     pub(super) fn widened_by(&self, project: &Configuration) -> Vec<Line> {
         let allow = project.permissions.allow.iter();
         let mut widened: Vec<Line> = allow.map(|rule| Line::of_rule("allow", rule)).collect();
@@ -64,7 +64,7 @@ impl Layers {
                 tool.map_or_else(Vec::new, |tool| tool.fields())
             };
             let fields = differing(fields(Trust::Trusted), &fields(Trust::Untrusted));
-            // It needs no field to be a tool that agents may be given.
+            // Even without fields, a new tool is one that agents may be given.
             if fields.is_empty() && self.user.tool(name).is_none() {
                 widened.push(bare_tool(name, &declared.origin));
             }
@@ -75,14 +75,14 @@ impl Layers {
         widened
     }
 
-    /// What a text that was trusted before allowed. What can't be read any more allowed nothing.
+    /// The lines that a previously trusted text allowed; none if it can't be parsed any more.
     fn widened_by_text(&self, text: &str, path: &Path) -> Vec<Line> {
         let configuration = read(text, &Source::File(path.to_path_buf()));
         configuration.map_or_else(|_| Vec::new(), |configuration| self.widened_by(&configuration))
     }
 }
 
-/// What a project's configuration says that may deny or narrow: its denying rules, and whatever it says of agents and
+/// The lines of a project's configuration that may deny or narrow: its deny rules, and everything about agents and
 /// tools.
 fn narrowing(project: &Configuration) -> Vec<Line> {
     let denying = project.permissions.deny.iter();
@@ -113,7 +113,7 @@ fn place_or(
     vec![configuration.place(section, name, field).unwrap_or(declared).clone()]
 }
 
-/// The fields that have other values.
+/// The fields whose values differ.
 fn differing(fields: Vec<Field>, others: &[Field]) -> Vec<Field> {
     let differs = |field: &Field| !others.contains(field);
     fields.into_iter().filter(differs).collect()

@@ -1,4 +1,4 @@
-//! What safety adds to the page: what isn't plain is confirmed, options that do more too, and nothing hides from a deny.
+//! Safety beyond the page: lines that aren't plain and options that do more are confirmed, and nothing hides from a deny.
 
 use super::Decision::{Allow, Confirm, Deny};
 use super::*;
@@ -244,7 +244,7 @@ fn a_question_shows_both_ends_of_a_long_line_and_says_that_it_is_dangerous() {
     );
     assert!(message.contains("… (915 characters left out) …"), "{message}");
     assert_eq!(answer.danger, Some(Danger::High));
-    // No character is cut in two.
+    // No character is split.
     let wide = format!("ls '{}'; ./evil", "äö€".repeat(5000));
     assert!(super::answer(&judge(&[]), &line(&wide)).message.unwrap().len() < 4200);
 }
@@ -261,6 +261,6 @@ fn where_the_work_for_globs_is_spent_deny_rules_deny_and_allow_rules_allow_nothi
         assert_eq!(answer(&refs(&deny), &line(text)).decision, Deny);
         assert_eq!(answer(&refs(&allow), &line(text)).decision, Confirm);
     }
-    // What costs little is judged as ever.
+    // Cheap lines are judged as usual.
     assert_eq!(answer(&refs(&deny), &line("ls -l src")).decision, Allow);
 }

@@ -82,7 +82,7 @@ proptest! {
 
     #[test]
     fn adding_an_allow_never_denies((allow, deny) in lists(), more in select(RULES), call in calls()) {
-        // A tool that no rule names isn't there at all.
+        // A tool that no rule names doesn't exist.
         prop_assume!(call.tool != "knob");
         let before = decide(&allow, &deny, &call);
         let allow: Vec<_> = allow.into_iter().chain([rule(more)]).collect();

@@ -1,4 +1,4 @@
-//! What the page of rules says, sentence by sentence, and what safety adds to it.
+//! Tests the page of rules, sentence by sentence, and the safety added to it.
 
 mod agents;
 mod bypasses;

@@ -1,4 +1,4 @@
-//! What a yes stores.
+//! The rules that a yes stores.
 
 use super::*;
 

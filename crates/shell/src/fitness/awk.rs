@@ -1,6 +1,6 @@
-//! Programs of `awk` that only change text: they start nothing, and read and write no further file.
+//! Programs of `awk` that only change text: they start nothing and open no other file.
 
-/// No pipe, no file, no call by name: told by the characters that these take, wherever they stand.
+/// No pipe, file or call by name, judged by the characters that these need, wherever they stand.
 pub(super) fn is_safe(program: &str) -> bool {
     let calls = [
         "system",

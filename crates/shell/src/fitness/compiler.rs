@@ -1,15 +1,15 @@
-//! Options of C compilers that only compile and link: no plugin, no other tool in the place of the compiler's own, no
+//! Options of C compilers that only compile and link: no plugin, no replacement for the compiler's own tools, no
 //! file of further options.
 
 use super::table::{Row, Value};
 
-/// Whether all arguments are safe; why not.
+/// Checks that all arguments are safe; the error is the reason.
 pub(super) fn check(name: &str, row: &Row, arguments: &[String]) -> Result<(), String> {
     let unfit = |word: &str| Err(format!("`{name} {word}` isn't in the tables of safe options"));
     let mut rest = arguments;
     while let [word, after @ ..] = rest {
         rest = after;
-        // A file of options, even where a value is expected.
+        // A response file, even where a value is expected.
         if word.starts_with('@') {
             return unfit(word);
         }
@@ -23,7 +23,7 @@ pub(super) fn check(name: &str, row: &Row, arguments: &[String]) -> Result<(), S
             }
             continue;
         }
-        // `-Wl,`, `-Wa,` and `-Wp,` hand options on to other tools.
+        // `-Wl,`, `-Wa,` and `-Wp,` pass options to other tools.
         let hands_on = word.starts_with("-W") && word.contains(',');
         if hands_on || !row.beginnings.iter().any(|beginning| word.starts_with(*beginning)) {
             return unfit(word);

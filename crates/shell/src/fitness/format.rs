@@ -1,7 +1,7 @@
-//! Formats of `git` that only show: they start nothing.
+//! Formats of `git` that only display and start nothing.
 //!
-//! To check a signature git starts the program that the repository's configuration names. The configuration can also
-//! give a format a name of its own, so only names that are git's own are safe.
+//! To check a signature, git starts the program that the repository's configuration names. The configuration can also
+//! define format names, so only git's own names are safe.
 
 const NAMES: [&str; 10] = [
     "",
@@ -16,15 +16,15 @@ const NAMES: [&str; 10] = [
     "raw",
 ];
 
-/// Whether a format of `git log` checks nothing, and isn't one that the configuration defines.
+/// Whether a format of `git log` checks no signature and isn't one that the configuration defines.
 pub(super) fn only_shows(format: &str) -> bool {
     let is_own = format.starts_with("format:") || format.starts_with("tformat:") || format.contains('%');
     (is_own || NAMES.contains(&format)) && checks_nothing(format)
 }
 
-/// Whether a format, or a key to sort refs by, asks for no signature and no trailer.
+/// Whether a format, or a key to sort refs by, requests no signature and no trailer.
 pub(super) fn checks_nothing(format: &str) -> bool {
-    // `%+GG` puts a newline before what `%GG` shows.
+    // `%+GG` puts a newline before the output of `%GG`.
     let mut behind = format
         .split('%')
         .skip(1)

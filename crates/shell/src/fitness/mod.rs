@@ -1,6 +1,6 @@
 //! Whether a command's options are among the safe ones.
 //!
-//! The tables say what is safe, never what isn't: an option that they lack makes the command unfit, and so does
+//! The tables list safe options, never unsafe ones: an option that they lack makes the command unfit, and so does
 //! an abbreviation. Safe means that the command does no more than its name promises: it starts no program that the line
 //! names, writes no file but the ones it is there to write, and loads no configuration from elsewhere. What a command is
 //! configured to start (a pager, a diff driver, hooks) and what the project's own code does isn't seen here.
@@ -13,14 +13,14 @@ mod table;
 
 use table::{Kind, Row, Value};
 
-/// What the tables of safe options say of a command.
+/// The result of checking a command against the tables of safe options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fitness {
     /// All of its options and operands are in the command's table.
     Safe,
-    /// Something isn't; why, as a sentence without its end. It may hold text of the line, not escaped.
+    /// One of them isn't; the reason as a sentence without its end. It may contain text of the line, not escaped.
     Unfit(String),
-    /// There is no table for this command: a person's rule counts as it stands.
+    /// There is no table for this command: a person's rule counts as it is.
     NoTable,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn has_table(name: &str) -> bool {
     table::row(name, "").is_some()
 }
 
-/// The command's name and its sub-command, where it has some: what a rule of two words means. Safe options may stand
+/// The command's name and its sub-command, if it has sub-commands: the scope of a rule of two words. Safe options may stand
 /// between them (`git --no-pager log`).
 #[must_use]
 pub fn subject(words: &[String]) -> Option<(&str, Option<&str>)> {
@@ -67,18 +67,18 @@ pub fn subject(words: &[String]) -> Option<(&str, Option<&str>)> {
     Some((command, sub))
 }
 
-/// Why a command isn't fit.
+/// The reason why a command isn't fit.
 type Why = String;
 
-/// One command that is being looked at.
+/// The check of one command.
 struct Check<'c> {
-    /// With its sub-command.
+    /// The name with its sub-command.
     name: String,
     row: &'c Row,
     operands: usize,
     /// The script of `sed` or `awk` has been seen.
     has_script: bool,
-    /// What follows is somebody else's.
+    /// The remaining words belong to another program.
     is_free: bool,
 }
 
@@ -124,15 +124,15 @@ impl<'c> Check<'c> {
                 self.operand(word)?;
             }
         }
-        // Without a statement it takes commands from its input.
+        // Without a statement it reads commands from its input.
         match self.row.kind {
             Kind::Sqlite if self.operands < 2 && arguments != ["-version"] => Err(self.strange_operand()),
             _ => Ok(()),
         }
     }
 
-    /// Behind `--` words are operands. They are still held against the table: an option that takes `--` as its value,
-    /// against what the table says, must not hide those behind it.
+    /// After `--` words are operands. They are still checked against the table: an option that takes `--` as its value,
+    /// contrary to the table, must not hide those after it.
     fn end_options(&mut self) {
         self.is_free |= matches!(self.row.kind, Kind::Pass | Kind::Rest);
     }
@@ -144,7 +144,7 @@ impl<'c> Check<'c> {
         Check::new(&format!("{} {sub}", self.name), row).words(arguments)
     }
 
-    /// Checks one word of options; gives how many words behind it are values.
+    /// Checks one word of options; returns how many words after it are values.
     fn option(&mut self, word: &str, after: &[String]) -> Result<usize, Why> {
         let is_whole = self.row.kind.has_whole_words();
         if word.starts_with("--") || is_whole {
@@ -170,7 +170,7 @@ impl<'c> Check<'c> {
         Ok(0)
     }
 
-    /// Checks an option's value; gives how many words behind it belong to it.
+    /// Checks an option's value; returns how many words after it belong to it.
     fn value(&mut self, name: &str, values: &[Value], attached: Option<&str>, after: &[String]) -> Result<usize, Why> {
         let unfit = || Err(format!("`{} {name}` isn't in the tables of safe options", self.name));
         let next = after.first().map(String::as_str);
@@ -249,7 +249,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// `tar xzf`: the first word is letters of options even without a `-`.
+    /// `tar xzf`: the first word is option letters even without a `-`.
     fn bundle(&self, first: Option<&String>) -> Result<(), Why> {
         match first {
             Some(word) if !word.starts_with('-') && !word.chars().all(|c| !self.row.letter(c).is_empty()) => {
@@ -259,7 +259,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// `host:file` would be fetched by a program that the machine is configured with.
+    /// `host:file` would be fetched by a program from the machine's configuration.
     fn no_remote_archive(&self, word: &str) -> Result<(), Why> {
         match word.contains(':') {
             true => Err(format!("`{}` may start a program to reach another machine", self.name)),

@@ -1,6 +1,6 @@
 //! Statements for `sqlite3` that start nothing and open no other file.
 
-/// No command of the shell (`.shell`), and no function or statement that reaches out, wherever its name stands.
+/// No shell command (`.shell`) and no function or statement with outside access, wherever its name stands.
 pub(super) fn is_safe(statement: &str) -> bool {
     const REACHING: [&str; 7] = [
         "edit",

@@ -1,23 +1,23 @@
-//! The tables of safe options, as `options.txt` has them.
+//! The tables of safe options, from `options.txt`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::names::{self, Class};
 
-/// What a command may be given.
+/// The options and operands that a command may have.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Row {
     pub kind: Kind,
     letters: HashMap<char, Vec<Value>>,
     words: HashMap<&'static str, Vec<Value>>,
-    /// The beginnings of options that have their value attached: a compiler's.
+    /// Prefixes of options with an attached value, for compilers.
     pub beginnings: Vec<&'static str>,
-    /// `-20`.
+    /// Whether it accepts `-20`.
     pub takes_numbers: bool,
 }
 
-/// What becomes of the words that are no options.
+/// The kind of the words that aren't options.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     #[default]
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether an option behind one `-` is a word, and not letters.
+    /// Whether an option after one `-` is a word, not a bundle of letters.
     pub fn has_whole_words(self) -> bool {
         matches!(
             self,
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// What an option takes.
+/// The value that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Value {
     /// Nothing.
@@ -61,7 +61,7 @@ pub(super) enum Value {
     Any,
     /// A value that can only be attached, or none.
     Attached,
-    /// This value alone.
+    /// Only this value.
     Exactly(&'static str),
     /// A value that names no file to read or write.
     NoFile,
@@ -71,17 +71,17 @@ pub(super) enum Value {
     Format,
     /// Two values in the next words.
     Two,
-    /// A value, and all that follows belongs to what it names.
+    /// A value; all following words belong to the program that it names.
     AndRest,
 }
 
 impl Row {
-    /// What a letter takes; empty where it isn't safe.
+    /// The values of a one-letter option; empty if it isn't safe.
     pub fn letter(&self, letter: char) -> &[Value] {
         self.letters.get(&letter).map_or(&[], Vec::as_slice)
     }
 
-    /// What an option of more than a letter takes; empty where it isn't safe.
+    /// The values of an option of more than one letter; empty if it isn't safe.
     pub fn word(&self, word: &str) -> &[Value] {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
@@ -105,7 +105,7 @@ impl Row {
         while let Some((at, letter)) = chars.next() {
             let behind = &letters[at + letter.len_utf8()..];
             let value = match (at, behind.chars().next()) {
-                // A value can be spelled behind a single letter only; in a bundle `=` ends one of the letters.
+                // A value can be attached with `=` to a single letter only; in a bundle `=` ends one of the letters.
                 (0, Some('=')) if behind.len() > 1 && !behind[2..].contains('=') => {
                     let value = Value::Exactly(&behind[1..]);
                     self.letters.entry(letter).or_default().push(value);
@@ -136,7 +136,7 @@ fn marked(mark: char) -> Value {
     }
 }
 
-/// A long option's name and what it takes.
+/// Splits a long option into its name and its value.
 fn parted(option: &'static str) -> (&'static str, Value) {
     if let Some(name) = option.strip_suffix("==") {
         return (name, Value::Two);
@@ -176,17 +176,17 @@ fn kind(word: &str) -> Option<Kind> {
     })
 }
 
-/// Rows by command, and by sub-command (empty where there is none).
+/// Rows by command and sub-command (empty if there is none).
 type Rows = HashMap<&'static str, HashMap<&'static str, Row>>;
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("options.txt")));
 
-/// The row of a command, and of its sub-command where `sub` isn't empty.
+/// The row of a command, and of its sub-command unless `sub` is empty.
 pub(super) fn row(command: &str, sub: &str) -> Option<&'static Row> {
     ROWS.get(command)?.get(sub)
 }
 
-/// Reads the tables. They are ours, so a line that can't be read is left out here and found by a test.
+/// Parses the embedded tables; lines that can't be parsed are skipped here and found by a test.
 fn rows(text: &'static str) -> Rows {
     let mut rows = Rows::new();
     let mut names: Vec<(&str, &str)> = Vec::new();

@@ -1,7 +1,7 @@
-//! The second reader: brush's grammar of bash. It must find what the first one found, or the line isn't plain.
+//! The second parser: brush's grammar of bash. It must agree with the first one, or the line isn't plain.
 //!
-//! It is handed only what the first reader took: no nesting (it recurses), few tokens, small numbers before redirections
-//! (it unwraps them), few quotes (it keeps what it read of the last 64 quoted words).
+//! It gets only text that the first parser accepted: no nesting (it recurses), few tokens, small numbers before redirections
+//! (it unwraps them), few quotes (it caches its results for the last 64 quoted words).
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ use super::{Operator, Part};
 
 const DISAGREE: Why = "isn't read alike by two readers";
 
-/// Reads `text` anew and compares.
+/// Parses `text` again and compares the results.
 pub(super) fn check(text: &str, ours: &Parts, normalised: &str) -> Result<(), Why> {
     const MOST_ESCAPES: usize = 512;
     if text.bytes().filter(|byte| b"\\'\"".contains(byte)).count() > MOST_ESCAPES {
         return Err("has too many quotes");
     }
-    // Blanks at the end would only make it look for more.
+    // Trailing blanks would only make it look for more.
     let tokens = uncached_tokenize_str(text.trim_matches(['\n', ' ', '\t']), &TokenizerOptions::default());
     let tokens = tokens.or(Err(DISAGREE))?;
     let program = parse_tokens(&tokens, &ParserOptions::default()).or(Err(DISAGREE))?;
@@ -31,17 +31,17 @@ pub(super) fn check(text: &str, ours: &Parts, normalised: &str) -> Result<(), Wh
     if agrees { Ok(()) } else { Err(DISAGREE) }
 }
 
-/// What brush found.
+/// The result of brush's parser.
 #[derive(Default)]
 struct Reading<'p> {
     commands: Vec<(Joint, Simple<'p>)>,
     ends_in_background: bool,
 }
 
-/// What joins a command with the one before it.
+/// The operator that joins a command to the previous one.
 #[derive(Clone, Copy, PartialEq)]
 enum Joint {
-    /// Brush doesn't tell `;` from a new line; neither does what happens.
+    /// Brush doesn't distinguish `;` from a newline; their effect is the same.
     Sequence,
     Background,
     And,
@@ -55,7 +55,7 @@ enum Joint {
 struct Simple<'p> {
     words: Vec<&'p str>,
     redirections: Vec<(String, &'p str)>,
-    /// `|&` behind it.
+    /// `|&` follows it.
     pipes_both: bool,
 }
 
@@ -144,7 +144,7 @@ impl<'p> Simple<'p> {
 
     fn redirect(&mut self, redirect: &'p IoRedirect) -> Option<()> {
         let (operator, target) = match redirect {
-            // Made up by brush for `|&`, always behind everything else.
+            // Added by brush for `|&`, always after everything else.
             IoRedirect::File(Some(2), Kind::DuplicateOutput, Target::Fd(1)) if !self.pipes_both => {
                 self.pipes_both = true;
                 return Some(());
@@ -176,7 +176,7 @@ impl<'p> Simple<'p> {
     }
 }
 
-/// A word's value as brush reads its quotes; `None` where it finds anything but literal text.
+/// A word's value as brush parses its quotes; `None` if it finds anything but literal text.
 fn unquoted(raw: &str) -> Option<String> {
     let pieces = brush_parser::word::parse(raw, &ParserOptions::default()).ok()?;
     let mut value = String::with_capacity(raw.len());

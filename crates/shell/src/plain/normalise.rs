@@ -1,10 +1,10 @@
-//! One form for lines that differ in blanks alone.
+//! Normalises lines that differ only in blanks.
 
-/// Trims blanks and newlines, and makes one blank of each run of blanks outside quotes. An escaped blank is text.
+/// Trims blanks and newlines, and replaces each run of blanks outside quotes by one blank. An escaped blank is text.
 #[must_use]
 pub fn normalise(text: &str) -> String {
     let mut normalised = String::with_capacity(text.len());
-    // How much of it is text, so that what is trimmed at the end is no escaped blank.
+    // The length of the text part, so that trimming the end never removes an escaped blank.
     let mut kept = 0;
     for (c, is_outside) in outside_quotes(text.trim_start_matches(WHITE)) {
         match c {
@@ -25,7 +25,7 @@ pub fn normalise(text: &str) -> String {
     normalised
 }
 
-/// Each character, and whether it stands outside quotes and behind no backslash. Behind a quote that isn't closed none does.
+/// Each character, and whether it is outside quotes and not after a backslash. After an unclosed quote none is.
 pub fn outside_quotes(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut quote, mut is_escaped) = (None, false);
     text.chars().map(move |c| {

@@ -1,4 +1,4 @@
-//! From text to parts: what the first reader cut is put together, and the second must say the same.
+//! From text to parts: assembles the first parser's tokens, and the second parser must agree.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use super::scan::{Token, Why, Word, scan};
 use super::{Line, NotPlain, Operator, Part, Plain, Redirection, grammar};
 use stockade_text::visible::is_invisible;
 
-/// Longer texts aren't read: no person could judge one either.
+/// Longer texts aren't parsed: no person could judge one either.
 pub(super) const LONGEST: usize = 64 * 1024;
 
-/// Takes a line apart.
+/// Parses a line.
 #[must_use]
 pub fn read(text: &str) -> Line {
-    // Of one that isn't read, the beginning is enough for a person.
+    // For a text that isn't parsed, the beginning is enough for a person.
     let normalised = normalise(&text[..text.floor_char_boundary(LONGEST)]);
     match plain(text, &normalised) {
         Ok(parts) => Line::Plain(Plain {
@@ -33,30 +33,30 @@ fn plain(text: &str, normalised: &str) -> Result<Parts, Why> {
         check_characters(text)?;
     }
     let parts = Parts::of(normalised)?;
-    // It reads the text itself: the normalised form is a claim of ours too.
+    // It parses the original text: the normalised form needs checking too.
     grammar::check(text, &parts, normalised)?;
     Ok(parts)
 }
 
-/// Beyond ASCII only what a person can see, and no blank but the shell's own.
+/// Beyond ASCII accepts only visible characters, and no blanks other than the shell's own.
 fn check_characters(text: &str) -> Result<(), Why> {
     let mut others = text.chars().filter(|c| !matches!(c, '\t' | '\n' | ' '));
     if others.clone().any(is_invisible) {
         return Err("holds characters that can't be seen");
     }
-    // The blank of Braille is no white space to Unicode, yet looks like one.
+    // Unicode doesn't class the Braille blank as white space, yet it looks like one.
     match others.any(|c| c.is_whitespace() || c == '\u{2800}') {
         true => Err("holds blanks that aren't blanks to a shell"),
         false => Ok(()),
     }
 }
 
-/// A line's parts as the first reader sees them.
+/// A line's parts as the first parser sees them.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub parts: Vec<Part>,
     pub operators: Vec<Range<usize>>,
-    /// The last command isn't waited for.
+    /// The last command runs in the background.
     pub ends_in_background: bool,
 }
 
@@ -77,7 +77,7 @@ impl Parts {
                 }
                 Token::Operator(operator) => {
                     parts.operators.push(place);
-                    // A new line may follow any operator, and is no second one.
+                    // A newline may follow any operator, and isn't a second one.
                     if operator == Operator::Newline && part.is_empty() {
                         continue;
                     }
@@ -126,7 +126,7 @@ impl Parts {
 
 const NO_TARGET: Why = "has a redirection to nowhere";
 
-/// The first word of a command: never one that a shell reads as something else than a program's name.
+/// Checks the first word of a command: no shell may read it as anything but a program's name.
 fn check_command(word: &Word) -> Result<(), Why> {
     const RESERVED: &str = "! [[ ]] case coproc do done elif else end esac fi for foreach function if in nocorrect noglob \
                             repeat select then time until while -";
@@ -145,7 +145,7 @@ fn check_command(word: &Word) -> Result<(), Why> {
     }
 }
 
-/// A command that is being put together.
+/// A command being assembled.
 #[derive(Default)]
 struct Pending {
     words: Vec<(Word, Range<usize>)>,
@@ -164,7 +164,7 @@ impl Pending {
         if is_glob || value.is_empty() {
             return Err("redirects to a name that isn't literal");
         }
-        // `2>&x` and `>&-` mean other things to other shells.
+        // `2>&x` and `>&-` differ in other shells.
         let copies = operator.ends_with(">&");
         let is_descriptor = matches!(value.as_str(), "1" | "2");
         let may_be_descriptor = value.starts_with(|c: char| c == '-' || c.is_ascii_digit());
@@ -179,8 +179,8 @@ impl Pending {
         Ok(())
     }
 
-    /// A pattern becomes file names, and a file may be named like an option: so only patterns that begin with something
-    /// literal, and only for commands whose operands are all files, however many.
+    /// A pattern expands to file names, and a file may be named like an option: so only patterns with a literal
+    /// beginning, and only for commands whose operands are all files, in any number.
     fn check_globs(&self, texts: &[&str]) -> Result<(), Why> {
         if !self.words.iter().any(|(word, _)| word.is_glob) {
             return Ok(());
@@ -200,7 +200,7 @@ impl Pending {
     }
 }
 
-/// Commands whose operands may be any number of files, and such sub-commands of git.
+/// Commands whose operands may be any number of files, including such sub-commands of git.
 const FILE_COMMANDS: &str = "ls cat head tail wc stat file grep rg du diff nl cut rm touch mkdir basename dirname realpath \
                              readlink pytest rustfmt";
 const FILE_SUBS: &str = "add rm diff log ls-files status";

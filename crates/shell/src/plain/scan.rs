@@ -1,6 +1,6 @@
-//! The first reader: cuts the plain subset into words and operators, and refuses everything else.
+//! The first parser: splits the plain subset into words and operators, and rejects everything else.
 //!
-//! Only what POSIX shells, bash and zsh read alike is taken. What is refused is named for a person, without any text of
+//! Accepts only text that POSIX shells, bash and zsh parse alike. The error tells a person the reason, without any text of
 //! the line.
 
 use std::ops::Range;
@@ -12,28 +12,28 @@ use super::Operator;
 pub(super) enum Token {
     Word(Word),
     Operator(Operator),
-    /// With its descriptor's number.
+    /// With its descriptor number.
     Redirection,
 }
 
 /// A literal word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Without quotes.
+    /// The value without quotes.
     pub value: String,
-    /// No quotes and no backslashes in it.
+    /// It has no quotes and no backslashes.
     pub is_bare: bool,
-    /// It holds an unquoted `*`, `?` or `[`.
+    /// It has an unquoted `*`, `?` or `[`.
     pub is_glob: bool,
 }
 
-/// Why a text isn't plain.
+/// The reason why a text isn't plain.
 pub(super) type Why = &'static str;
 
-/// More than this and a line isn't read: what follows takes time and memory for each.
+/// A line of more tokens isn't parsed: later steps take time and memory for each.
 const MOST_TOKENS: usize = 2048;
 
-/// The tokens of a normalised text with their places.
+/// The tokens of a normalised text with their ranges.
 pub(super) fn scan(text: &str) -> Result<Vec<(Token, Range<usize>)>, Why> {
     let mut scanner = Scanner { text, at: 0 };
     let mut tokens = Vec::new();
@@ -72,9 +72,9 @@ impl Scanner<'_> {
         self.at += self.rest().bytes().take_while(|byte| b" \t".contains(byte)).count();
     }
 
-    /// The longest operator that stands here.
+    /// The longest operator at this position.
     fn operator(&mut self) -> Result<Token, Why> {
-        // Longer ones before their beginnings.
+        // Longer operators come before their prefixes.
         const OPERATORS: &[(&str, Result<Token, Why>)] = &[
             ("&&", Ok(Token::Operator(Operator::And))),
             ("&>>", Ok(Token::Redirection)),
@@ -98,7 +98,7 @@ impl Scanner<'_> {
             (">", Ok(Token::Redirection)),
         ];
         if self.rest().starts_with('\n') {
-            // Blanks and further newlines behind a newline change nothing.
+            // Blanks and further newlines after a newline change nothing.
             let run = self.rest().bytes().take_while(u8::is_ascii_whitespace).count();
             self.at += self.rest()[..run].trim_end_matches(' ').len();
             return Ok(Token::Operator(Operator::Newline));
@@ -109,7 +109,7 @@ impl Scanner<'_> {
         token.clone()
     }
 
-    /// A word; or a redirection with its descriptor's number, if a number stands right before one.
+    /// A word; or a redirection with its descriptor number, if a number stands directly before one.
     fn word_or_descriptor(&mut self) -> Result<Token, Why> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         let number = &self.rest()[..digits];
@@ -150,7 +150,7 @@ impl Scanner<'_> {
         Ok(word)
     }
 
-    /// Refuses what a shell makes more of than the character.
+    /// Rejects characters that a shell expands or interprets.
     fn check_bare(&self, c: char, start: usize) -> Result<(), Why> {
         let before = self.text[start..self.at].chars().next_back();
         let after = self.rest()[c.len_utf8()..].chars().next();
@@ -187,7 +187,7 @@ impl Scanner<'_> {
             match (c, after) {
                 ('"', _) => return Ok(()),
                 ('\\', None | Some('\n')) => return Err("goes on behind a backslash"),
-                // Only these lose their backslash; before any other it is text.
+                // Only these lose their backslash; before others it is text.
                 ('\\', Some(escaped @ ('$' | '`' | '"' | '\\'))) => {
                     word.value.push(escaped);
                     self.at += 1;
@@ -196,7 +196,7 @@ impl Scanner<'_> {
                     word.value.extend(['\\', other]);
                     self.at += other.len_utf8();
                 }
-                // At the end of a regular expression.
+                // The end of a regular expression.
                 ('$', Some('"' | ' ' | '|')) => word.value.push('$'),
                 ('$' | '`', _) => return Err("expands something"),
                 ('!', after) if !matches!(after, Some(' ' | '=' | '"')) => {

@@ -1,10 +1,10 @@
-//! What expansions could become: known variables, defaults, what `echo` prints, braces and `$'…'`.
+//! Possible results of expansions: known variables, defaults, the output of `echo`, braces and `$'…'`.
 
 use super::{DEEPEST, LONGEST_VALUE, MOST_BYTES, Seer};
 
 impl Seer {
-    /// A text with its expansions replaced by what they could be; every substitution in it is read. Inside quotes
-    /// backslashes are kept but before what they escape.
+    /// A text with its expansions replaced by their possible values; every substitution in it is read. Inside quotes
+    /// backslashes are kept, except before the characters that they escape.
     pub(super) fn expanded(&mut self, text: &str, depth: usize) -> String {
         let mut value = String::new();
         let mut at = 0;
@@ -30,7 +30,7 @@ impl Seer {
         value
     }
 
-    /// Remembers what a variable is set to.
+    /// Stores a variable's value.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         let cut = value.floor_char_boundary(LONGEST_VALUE);
         self.is_exhausted |= cut < value.len();
@@ -38,8 +38,8 @@ impl Seer {
         self.variables.insert(name.to_string(), value[..cut].to_string());
     }
 
-    /// What the expansion at the beginning of a text could be, and how long it is there. All values together are bounded:
-    /// a few variables that hold each other would fill any memory.
+    /// A possible value of the expansion at the start of a text, and the expansion's length. All values together are bounded:
+    /// a few variables that contain each other would fill any memory.
     pub(super) fn value(&mut self, text: &str, depth: usize) -> (String, usize) {
         let (value, length) = self.unbounded_value(text, depth);
         self.bytes += value.len();
@@ -78,7 +78,7 @@ impl Seer {
             .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
             .count();
         if name == 0 {
-            // `$@`, `$*`, `$!`: nothing, most of the time. Before anything else a dollar is text.
+            // `$@`, `$*`, `$!`: usually empty. Before anything else a dollar is text.
             return match after.starts_with(['@', '*', '#', '?', '!', '$', '-']) {
                 true => (String::new(), 2),
                 false => ("$".to_string(), 1),
@@ -94,7 +94,7 @@ impl Seer {
         }
     }
 
-    /// `${name}`, `${name:-text}`: the variable, and else the text, which may be what is run.
+    /// `${name}`, `${name:-text}`: the variable, else the text, which may be a command.
     fn parameter(&mut self, inner: &str, depth: usize) -> String {
         let inner = inner.trim_start_matches(['#', '!']);
         let length = inner
@@ -116,7 +116,7 @@ impl Seer {
         }
     }
 
-    /// Reads a substitution's script, and guesses what it prints: what `echo` and `printf` are given.
+    /// Reads a substitution's script and guesses its output: the arguments of `echo` and `printf`.
     fn printed(&mut self, script: &str, depth: usize) -> String {
         let before = self.found.len();
         self.script(script, depth + 1);
@@ -137,7 +137,7 @@ impl Seer {
     }
 }
 
-/// How far it is to the closing character, over quotes and nested pairs; the whole text where there is none.
+/// The distance to the closing character, across quotes and nested pairs; the whole text if there is none.
 pub(super) fn closing(text: &str, close: char, open: char) -> usize {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -210,7 +210,7 @@ pub fn ansi_c(text: &str) -> String {
     value
 }
 
-/// `a{b,c}` as its words, and `{b..c}` as its first; at most `most` of them. Other braces are text.
+/// `a{b,c}` as its words, and `{b..c}` as its first; at most `most` words. Other braces are text.
 pub(super) fn braces(word: &str, words: &mut Vec<String>, most: usize) {
     const TEXT: [char; 2] = ['\u{1}', '\u{2}'];
     let mut pending = vec![word.to_string()];
@@ -221,7 +221,7 @@ pub(super) fn braces(word: &str, words: &mut Vec<String>, most: usize) {
         let pair = open.and_then(|open| Some((open, open + word[open..].find('}')?)));
         let Some((open, close)) = pair.filter(|_| made + pending.len() < most) else {
             made += 1;
-            // A last `{` without its end hides no pair but those to its right, which are done.
+            // An unclosed last `{` hides only pairs to its right, which are done.
             words.push(word.replace(TEXT[0], "{").replace(TEXT[1], "}"));
             continue;
         };

@@ -1,11 +1,11 @@
-//! Commands inside commands: what wrappers start, shells read, interpreters are told and options name.
+//! Commands inside commands: arguments of wrappers, scripts of shells, code of interpreters and names in options.
 
 use super::{MOST_WORDS, Seer};
 use crate::fitness::has_table;
 use crate::names::{self, Class};
 
 impl Seer {
-    /// Keeps a command and all that it could start.
+    /// Stores a command and every command that it could start.
     pub(super) fn command(&mut self, words: &[String], depth: usize) {
         if words.is_empty() || !self.has_room_for(words, depth) {
             return;
@@ -15,7 +15,7 @@ impl Seer {
             return self.push(words[..MOST_WORDS].to_vec());
         }
         self.push(words.to_vec());
-        // It only tells where a command is.
+        // `command -v` only looks up a command.
         if let ["command", "-v" | "-V", ..] = words.iter().map(String::as_str).take(2).collect::<Vec<_>>().as_slice() {
             return;
         }
@@ -26,10 +26,10 @@ impl Seer {
         let Some(first) = nature.spreads_from(words).filter(|_| is_sure || !self.is_guess) else {
             return;
         };
-        // Whatever these start is further on among the same words, so none of them spreads again.
+        // The commands that these start come later among the same words, so none of them recurses again.
         for at in first..words.len().min(first + 64) {
             let inner = &words[at..];
-            // Any file's name: few of them are commands.
+            // Any file name: few of them are commands.
             let is_files = inner[0].rsplit('/').next() == Some("*") && !nature.wraps && !nature.is_unknown;
             if is_files || !self.has_room_for(inner, depth + 1) {
                 continue;
@@ -44,7 +44,7 @@ impl Seer {
         self.is_exhausted |= words.len() > first + 64;
     }
 
-    /// Looks for scripts among a command's words. `is_read` says whether each of them was read as one.
+    /// Looks for scripts among a command's words. `is_read` tells whether each of them was parsed as one.
     fn look(&mut self, words: &[String], depth: usize, nature: &Nature<'_>, is_read: &mut bool) {
         self.reads_commands |= nature.wraps
             || nature.is_shell
@@ -66,7 +66,7 @@ impl Seer {
             bound.for_each(|(_, script)| self.text(script, depth));
         }
         if names::is(nature.name, Class::Evaluates) {
-            // The shell expands an index once more, though it stood in quotes.
+            // The shell expands an index again, even if it was quoted.
             for word in words[1..].iter().filter(|word| word.contains(['$', '`'])) {
                 self.expanded(word, depth);
             }
@@ -79,7 +79,7 @@ impl Seer {
         }
     }
 
-    /// The value behind letters of options, as in `env -iS'rm x'`.
+    /// The value attached to option letters, as in `env -iS'rm x'`.
     fn attached(&mut self, word: &str, depth: usize) {
         let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
             return;
@@ -88,7 +88,7 @@ impl Seer {
         values.for_each(|(at, _)| self.text(&letters[at..], depth));
     }
 
-    /// An argument as a script, where it can be more than a word.
+    /// Reads an argument as a script if it can be more than a word.
     fn text(&mut self, word: &str, depth: usize) {
         if !word.is_empty() {
             self.script(word, depth + 1);
@@ -122,7 +122,7 @@ impl Seer {
         self.is_guess = was_guess;
     }
 
-    /// Values of options name programs more often than anybody can list: `core.pager=…`, `--pre=…`, `-oProxyCommand=…`.
+    /// Option values name programs more often than can be listed: `core.pager=…`, `--pre=…`, `-oProxyCommand=…`.
     fn named_by_options(&mut self, words: &[String], depth: usize) {
         for word in &words[1..] {
             if let Some((_, value)) = word.split_once('=') {
@@ -135,15 +135,15 @@ impl Seer {
     }
 }
 
-/// What a command's name says of it.
+/// The properties of a command by its name.
 struct Nature<'n> {
     name: &'n str,
     wraps: bool,
     is_shell: bool,
     is_interpreter: bool,
-    /// A name out of nowhere may be any of these.
+    /// A name of unknown origin may be any of these.
     is_unknown: bool,
-    /// Without a table it isn't known what it does with its words: it may start them.
+    /// Without a table its use of its words is unknown: it may start them.
     has_table: bool,
 }
 

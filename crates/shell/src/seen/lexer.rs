@@ -1,9 +1,9 @@
-//! Reads any text as a shell might, and never refuses one.
+//! Tokenizes any text as a shell might, and never rejects one.
 
 use super::expand::{ansi_c, braces, closing};
 use super::{MOST_BRACES, Seer};
 
-/// A text that is being read.
+/// The lexer of one text.
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
@@ -11,20 +11,20 @@ struct Lexer<'t> {
     words: Vec<String>,
     /// The word being read; `None` between words.
     word: Option<String>,
-    /// Whether the word began with a quote or backslash: then it is no word of the shell's language.
+    /// Whether the word began with a quote or backslash: then it can't be a reserved word.
     is_quoted: bool,
-    /// It holds a quote or backslash anywhere: then it is no descriptor's number.
+    /// Whether it has a quote or backslash anywhere: then it can't be a descriptor number.
     holds_quotes: bool,
-    /// The word holds braces that a shell would expand.
+    /// Whether the word has braces that a shell would expand.
     has_braces: bool,
-    /// The next word is where a redirection goes; `true` for the end mark of a here-document.
+    /// The next word is a redirection's target; `true` for the delimiter of a here-document.
     target: Option<bool>,
-    /// End marks of here-documents whose bodies begin on the next line.
+    /// Delimiters of here-documents whose bodies begin on the next line.
     documents: Vec<String>,
 }
 
 impl Seer {
-    /// Reads a text and keeps every command in it.
+    /// Tokenizes a text and stores every command in it.
     pub(super) fn script(&mut self, text: &str, depth: usize) {
         if !self.has_room(text.len(), depth) {
             return;
@@ -51,7 +51,7 @@ impl<'t> Lexer<'t> {
         &self.text[self.at..]
     }
 
-    /// Reads one thing; false at the end.
+    /// Reads one token; returns false at the end.
     fn step(&mut self, seer: &mut Seer) -> bool {
         let Some(c) = self.rest().chars().next() else {
             return false;
@@ -113,7 +113,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn operator(&mut self, c: char, after: &str, seer: &mut Seer) {
-        // `&>x` sends output somewhere and ends no command.
+        // `&>x` redirects output and ends no command.
         if c == '&' && after.starts_with('>') {
             return self.end_word(seer);
         }
@@ -137,7 +137,7 @@ impl<'t> Lexer<'t> {
             return self.push("");
         }
         let operators: &[(&str, Option<bool>)] = match c {
-            // The word behind `<<<` is text that the command reads, and stays among its words.
+            // The word after `<<<` is text that the command reads, and stays among its words.
             '<' => &[
                 ("<<", None),
                 ("<-", Some(true)),
@@ -159,7 +159,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `$…` and backticks outside quotes: their values are cut into words.
+    /// `$…` and backticks outside quotes: their values are split into words.
     fn expansion(&mut self, seer: &mut Seer) {
         let rest = &self.text[self.at - 1..];
         let after = &rest[1..];
@@ -233,7 +233,7 @@ impl<'t> Lexer<'t> {
         seer.command(&words, self.depth);
     }
 
-    /// The here-documents that begin on this line.
+    /// Reads the here-documents that begin on this line.
     fn bodies(&mut self, seer: &mut Seer) {
         for mark in std::mem::take(&mut self.documents) {
             let rest = self.rest();
@@ -245,7 +245,7 @@ impl<'t> Lexer<'t> {
                 }
             }
             let body = &rest[..length];
-            // Substitutions in it run, however it is read. The end mark's quotes are gone, so it counts as unquoted.
+            // Substitutions in it run, however it is read. The delimiter's quotes are gone, so it counts as unquoted.
             seer.expanded(body, self.depth);
             seer.fodder.push(body.to_string());
             self.at += length;

@@ -1,8 +1,8 @@
-//! Every command that a line could start, for deny rules. It errs on one side: rather a command that isn't there than one
-//! that is missed. What only running can tell (a command's name out of a file, a decoded text) isn't seen; such a line is
+//! Finds every command that a line could start, for deny rules. It prefers a false command to a missed
+//! one. Commands known only at run time (a name read from a file, a decoded text) aren't found; such a line is
 //! never plain, so no rule allows it.
 //!
-//! `lexer` reads a text as a shell would, `expand` guesses what expansions become, `inside` looks into the commands that start others.
+//! `lexer` tokenizes a text, `expand` guesses the results of expansions, `inside` parses commands that start others.
 
 mod expand;
 mod inside;
@@ -12,26 +12,26 @@ pub use expand::ansi_c;
 
 use std::collections::{HashMap, HashSet};
 
-/// Deeper nesting, and more work than this, and the rest is only cut into words.
+/// Beyond this nesting and this work, the rest is only split into words.
 const DEEPEST: usize = 32;
 const MOST_COMMANDS: usize = 4096;
 const MOST_BYTES: usize = 256 * 1024;
-/// A command of more words is cut off, and a text with more than that many could do anything.
+/// A longer command is truncated, and a text with more words than this could do anything.
 const MOST_WORDS: usize = 2048;
 const MOST_FLAT: usize = 16 * 1024;
-/// What a word counts for beside its bytes: keeping it costs more than reading it.
+/// The cost of a word besides its bytes: storing it costs more than reading it.
 const WORD: usize = 16;
 /// Longer texts could do anything: no system passes one to a shell.
 const LONGEST: usize = 128 * 1024;
-/// A variable's value beyond that is cut off.
+/// Longer variable values are truncated.
 const LONGEST_VALUE: usize = 4096;
-/// Words that braces make.
+/// Maximum number of words from brace expansion.
 const MOST_BRACES: usize = 1024;
 
-/// Commands whose sub-commands are programs of their own too.
+/// Commands whose sub-commands are also programs of their own.
 const WITH_PROGRAMS: [&str; 6] = ["git", "cargo", "docker", "podman", "kubectl", "helm"];
 
-/// The words of every command that `text` could start, unquoted as far as can be told. A command whose name holds a
+/// The words of every command that `text` could start, unquoted as far as can be determined. A command whose name has a
 /// slash is there twice, the second time by its base name. A first word with `*`, `?` or `[` stands for every name that
 /// the pattern matches (see [`could_name`]). `* *` among them says that the line could start anything.
 #[must_use]
@@ -56,10 +56,10 @@ pub fn seen(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Stands among the commands of a line that could start anything.
+/// The command that marks a line that could start anything.
 pub const ANYTHING: [&str; 2] = ["*", "*"];
 
-/// Whether the first word of a command, as `seen` gives it, could be `name` when the shell is done with it.
+/// Whether the first word of a command, as `seen` returns it, could become `name` after expansion.
 #[must_use]
 pub fn could_name(word: &str, name: &str) -> bool {
     if word == name {
@@ -72,11 +72,11 @@ pub fn could_name(word: &str, name: &str) -> bool {
     matches(&base(word), &base(name))
 }
 
-/// A pattern of the shell, with every bracket taken as any one character.
+/// Matches a shell pattern; every bracket expression matches any one character.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let mut pattern = pattern.to_vec();
     while let Some(open) = pattern.iter().position(|c| *c == '[') {
-        // `[]a]` holds a bracket: the first may be one of the set.
+        // `[]a]` contains a bracket: the first may be a member of the set.
         let close = pattern.iter().skip(open + 2).position(|c| *c == ']');
         let end = close.map_or(open, |close| open + 2 + close);
         pattern.splice(open..=end, ['?']);
@@ -84,42 +84,42 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     crate::pattern::matches(&pattern, name)
 }
 
-/// What has been found so far.
+/// The state of the search.
 #[derive(Default)]
 struct Seer {
     found: Vec<Vec<String>>,
-    /// Values of variables that the line itself sets.
+    /// Values of variables that the line sets.
     variables: HashMap<String, String>,
     /// Texts that a command may read: here-documents and the like.
     fodder: Vec<String>,
-    /// Something reads commands from its input.
+    /// A command reads commands from its input.
     reads_commands: bool,
-    /// What is looked at is no more than a guess: prose in quotes, most of the time.
+    /// The current text is only a guess: usually quoted prose.
     is_guess: bool,
-    /// Bytes of texts and commands that were looked at.
+    /// Bytes of texts and commands examined so far.
     bytes: usize,
-    /// Words that braces made.
+    /// Words produced by brace expansion so far.
     braced: usize,
-    /// Something was left out, so the whole text is cut into words at the end.
+    /// Something was skipped, so the whole text is split into words at the end.
     is_exhausted: bool,
-    /// What expansions become was left out, or there are too many words: it could be anything.
+    /// An expansion was skipped, or there are too many words: the line could be anything.
     is_boundless: bool,
 }
 
 impl Seer {
-    /// Whether no more work is taken on.
+    /// Whether the work limit is reached.
     fn is_full(&self) -> bool {
         self.bytes > MOST_BYTES || self.found.len() > MOST_COMMANDS
     }
 
-    /// Whether there is room for a command of these words.
+    /// Whether the limits allow a command of these words.
     fn has_room_for(&mut self, words: &[String], depth: usize) -> bool {
         let size = || words.iter().map(|word| word.len() + WORD).sum();
         let size = if self.is_full() { 0 } else { size() };
         self.has_room(size, depth)
     }
 
-    /// Whether there is room for more work on a text of that size.
+    /// Whether the limits allow more work on a text of that size.
     fn has_room(&mut self, bytes: usize, depth: usize) -> bool {
         self.bytes += bytes + 1;
         let has_room = depth < DEEPEST && !self.is_full();
@@ -127,7 +127,7 @@ impl Seer {
         has_room
     }
 
-    /// Takes every word of a text as the beginning of a command: less can't be known about a text that isn't read.
+    /// Takes every word of a text as the start of a command: the fallback for a text that isn't parsed.
     fn flat(&mut self, text: &str) {
         let unquoted = text.replace(['\'', '"', '\\'], "");
         let words: Vec<&str> = unquoted
@@ -144,7 +144,7 @@ impl Seer {
         }
     }
 
-    /// Keeps a command, and once more by its base name.
+    /// Stores a command, and a second copy with its base name.
     fn push(&mut self, words: Vec<String>) {
         let base = words
             .first()
@@ -166,7 +166,7 @@ impl Seer {
         self.found.push(words);
     }
 
-    /// Where something reads commands, whatever another command prints may be one.
+    /// If a command reads commands from its input, anything that another command prints may be one.
     fn feed(&mut self) {
         if !self.reads_commands {
             return;

@@ -1,4 +1,4 @@
-//! What the layers say together, and how it is told.
+//! The joined layers and how they are displayed.
 
 mod narrowing;
 mod trust;
@@ -10,7 +10,7 @@ use stockade::config::{Author, parse};
 use stockade::policy::{Capabilities, Mode};
 use stockade::profile::{Origin, Source};
 
-/// Layers of two texts, without files.
+/// Layers from two texts, without files.
 pub(super) fn layers(user: &str, project: &str, trust: Trust) -> Layers {
     let source = |name: &str| Source::File(name.into());
     let user = parse(
@@ -75,7 +75,7 @@ fn the_user_says_what_the_built_in_agents_may() {
     assert_eq!(worker.mode, Some(Mode::Bypass));
     assert_eq!(worker.profile.as_deref(), Some("workspace"));
     assert_eq!(worker.capabilities, Some(Capabilities::READ));
-    // It isn't said how it takes changes, so each asks.
+    // No mode is set, so each change asks.
     let mine = layers.agent("mine").unwrap();
     assert_eq!(
         (mine.mode, mine.profile.as_deref()),
@@ -175,7 +175,7 @@ fn what_was_denied_or_narrowed_and_is_no_longer_is_told_too() {
     assert!(layers.remarks()[0].contains("may deny less"), "{:?}", layers.remarks());
 }
 
-/// What it can't say even when it is trusted is a fault, so that it isn't trusted by mistake.
+/// A field that a project can't set even when trusted is a fault, so that it isn't trusted by mistake.
 #[test]
 fn a_project_sets_no_bypass_and_no_program_that_is_run() {
     let fault = |text: &str| read(&format!("version = 1\n{text}"), &Source::File("c.toml".into())).unwrap_err();

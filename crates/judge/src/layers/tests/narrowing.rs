@@ -1,4 +1,4 @@
-//! What joining promises: a project that isn't trusted only narrows, and one that is trusted drops no denial.
+//! Guarantees of joining: an untrusted project only narrows, and a trusted one drops no denial.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn is_inside<T: PartialEq>(inner: &[T], outer: &[T]) -> bool {
     inner.iter().all(|value| outer.contains(value))
 }
 
-/// Whether an agent can do nothing that another can't.
+/// Asserts that `inner` can do nothing that `outer` can't.
 fn assert_narrower(inner: &Agent, outer: &Agent) {
     assert!(inner.mode.unwrap() <= outer.mode.unwrap());
     assert_eq!(inner.profile, outer.profile);
@@ -44,7 +44,7 @@ fn assert_narrower_tool(inner: &Tool, outer: &Tool) {
     }
 }
 
-/// A list of some of these, as TOML.
+/// A random subset of these, as a TOML list.
 fn some_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::subsequence(words, 0..=words.len()).prop_map(|words| format!("{words:?}"))
 }
@@ -159,7 +159,7 @@ proptest! {
         }
     }
 
-    /// What isn't shown as widening doesn't widen.
+    /// A field that isn't shown as widening doesn't widen.
     #[test]
     fn trusting_a_project_that_widens_nothing_changes_nothing(
         user in configuration(OF_USERS), project in configuration(OF_PROJECTS),

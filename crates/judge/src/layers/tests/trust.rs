@@ -1,4 +1,4 @@
-//! What trusting and remembering promise, with real files.
+//! Guarantees of trusting and remembering, with real files.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -80,7 +80,7 @@ fn what_a_project_allows_counts_only_while_its_very_content_is_trusted() {
     assert_eq!(here.load().permissions().allow.len(), 1);
     assert!(here.load().remarks().is_empty());
 
-    // One byte, be it a comment's.
+    // One byte, even in a comment.
     here.says(&format!("{ALLOW}#"));
     assert_eq!(here.state_of_trust(), Trust::Changed);
     assert!(here.load().permissions().allow.is_empty());
@@ -102,7 +102,7 @@ fn the_same_content_elsewhere_is_not_trusted() {
     fs::copy(here.file(), other.join(".stockade/config.toml")).unwrap();
     let layers = Layers::load(None, Some(&here.state), &other).unwrap();
     assert_eq!(layers.project().unwrap().trust, Trust::Untrusted);
-    // By a link to the root it is the same file.
+    // Through a link to the root it is the same file.
     let link = here.root.with_file_name("link");
     symlink(&here.root, &link).unwrap();
     let layers = Layers::load(None, Some(&here.state), &link).unwrap();
@@ -209,7 +209,7 @@ fn what_is_remembered_is_written_once_and_trusted() {
         tool = "skill_load"
         skill_name = "repo-review"
         "#);
-    // Only the content that is there is trusted, and nothing is left beside it.
+    // Only the current content is trusted, and no temporary file is left.
     assert_eq!(trusted(Some(&here.state)).unwrap()[0].hashes.len(), 1);
     assert_eq!(fs::read_dir(here.root.join(".stockade")).unwrap().count(), 1);
 }
@@ -238,7 +238,7 @@ fn comments_and_order_of_the_file_stay() {
         [tools.git]
         "#);
     assert_eq!(fs::metadata(here.file()).unwrap().permissions().mode() & 0o777, 0o640);
-    // Written inline it stays inline.
+    // An inline table stays inline.
     here.says("permissions.allow = [{ tool = 'read' }] # all\n");
     here.trust_it();
     here.remember(&[shell("ls")]).unwrap();
@@ -265,7 +265,7 @@ fn nothing_is_remembered_in_a_file_that_is_not_trusted() {
     ));
     here.says("");
     assert_eq!(fs::read(here.file()).unwrap(), before);
-    // A rule that isn't one.
+    // An invalid rule.
     for bad in ["a b c", "rm; ls", "a\u{1b}[2J", ""] {
         assert!(here.remember(&[shell(bad)]).is_err(), "{bad:?}");
     }
