@@ -1,7 +1,7 @@
 //! The network of a run with named hosts: a resolver and a relay, outside the confinement.
 //!
 //! The run looks up names ([`names`]) and gets synthetic addresses. When it connects to one, the supervisor connects the
-//! socket to the relay instead and announces its source address and host ([`Network::expect`]). The relay resolves the
+//! socket to the relay instead and announces its source address and host ([`RunNetwork::expect`]). The relay resolves the
 //! host's real address, connects ([`dial`]), checks which host the first bytes name ([`hello`],
 //! [`request`]) and moves bytes ([`flow`]). A connection that wasn't announced is closed.
 
@@ -66,7 +66,7 @@ pub struct PendingConnection {
     pub acl: Box<dyn NetworkAcl>,
     /// Whether its host is already connected and handed over.
     pub has_host: bool,
-    /// The announcement's number, which matches a host to its client. Set by [`Network::expect`].
+    /// The announcement's number, which matches a host to its client. Set by [`RunNetwork::expect`].
     pub number: u32,
 }
 
@@ -123,7 +123,7 @@ enum Call {
     Over = 3,
 }
 
-/// Tells the relay that the run is over. `bell` is the control socket, as in [`Network::expect`].
+/// Tells the relay that the run is over. `bell` is the control socket, as in [`RunNetwork::expect`].
 pub fn say_over(bell: BorrowedFd<'_>) -> io::Result<()> {
     wire::send(bell.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
 }
