@@ -74,14 +74,19 @@ pub fn could_name(word: &str, name: &str) -> bool {
 
 /// Matches a shell pattern; every bracket expression matches any one character.
 fn matches(pattern: &[char], name: &[char]) -> bool {
-    let mut pattern = pattern.to_vec();
-    while let Some(open) = pattern.iter().position(|c| *c == '[') {
+    // Where none follows, nothing is searched again for each `[`.
+    let last = pattern.iter().rposition(|c| *c == ']');
+    let mut single = Vec::with_capacity(pattern.len());
+    let mut at = 0;
+    while let Some(c) = pattern.get(at) {
+        single.push(if *c == '[' { '?' } else { *c });
         // `[]a]` contains a bracket: the first may be a member of the set.
-        let close = pattern.iter().skip(open + 2).position(|c| *c == ']');
-        let end = close.map_or(open, |close| open + 2 + close);
-        pattern.splice(open..=end, ['?']);
+        if *c == '[' && last.is_some_and(|last| last >= at + 2) {
+            at += 2 + pattern[at + 2..].iter().take_while(|c| **c != ']').count();
+        }
+        at += 1;
     }
-    crate::pattern::matches(&pattern, name)
+    crate::pattern::matches(&single, name)
 }
 
 /// The state of the search.

@@ -9,6 +9,23 @@ fn sees(text: &str, command: &[&str]) -> bool {
 }
 
 #[test]
+fn a_bracket_expression_may_be_any_one_character() {
+    for (pattern, name) in [
+        ("[a-z]m", "rm"),
+        ("r[]m]", "rm"),
+        ("[[a]m", "rm"),
+        ("[m", "rm"),
+        ("[a][b]", "rm"),
+        ("]*[m]", "]rm"),
+    ] {
+        assert!(could_name(pattern, name), "{pattern}");
+    }
+    for (pattern, name) in [("[a]", "rm"), ("r[m]x", "rm"), ("[]", "rm")] {
+        assert!(!could_name(pattern, name), "{pattern}");
+    }
+}
+
+#[test]
 fn a_command_is_seen_wherever_it_hides() {
     for text in [
         "rm x",
