@@ -182,6 +182,8 @@ impl<'c> Check<'c> {
             Some(Value::None) if attached.is_none() => return Ok(0),
             Some(Value::Attached) => return Ok(0),
             Some(Value::AttachedFormat) if attached.is_none_or(format::only_shows) => return Ok(0),
+            Some(Value::Two) if after.iter().take(2).any(|word| self.may_be_option(word)) => false,
+            Some(_) if attached.is_none() && next.is_some_and(|word| self.may_be_option(word)) => false,
             Some(Value::Format) => value.is_some_and(format::checks_nothing),
             Some(Value::Two) if attached.is_none() => return Ok(2),
             Some(Value::Any) => true,
@@ -205,6 +207,17 @@ impl<'c> Check<'c> {
             self.no_remote_archive(value.unwrap_or_default())?;
         }
         Ok(taken)
+    }
+
+    /// Whether a program could take the word behind an option for an option of its own, contrary to the table:
+    /// `rg --engine --pre=x`. A negative number is a value.
+    fn may_be_option(&self, word: &str) -> bool {
+        let size = match self.row.kind.has_whole_words() {
+            true => word.trim_end_matches(['c', 'w', 'b', 'k', 'M', 'G']),
+            false => word,
+        };
+        let is_number = size.len() > 1 && size[1..].bytes().all(|byte| byte.is_ascii_digit());
+        is_option(word) && !is_number
     }
 
     fn operand(&mut self, word: &str) -> Result<(), Why> {
