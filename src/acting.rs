@@ -1,4 +1,4 @@
-//! Whom a run acts for: what an agent's configuration and the flags say of profile, capabilities, mode and scope.
+//! The identity of a run: profile, capabilities, mode and scope, from the agent's configuration and the flags.
 
 use super::REFUSED;
 use super::args::Run;
@@ -11,20 +11,20 @@ use stockade::profile::visible;
 use stockade_judge::{Call, Decision, Judge};
 use stockade_text::quote::command_line;
 
-/// Without a profile's name nothing is granted.
+/// The profile without a name: it grants nothing.
 pub const LOWEST: &str = "minimal";
 
-/// What counts for a run beside its grants.
+/// Settings of a run beside its grants.
 pub struct Acting {
     /// The profile.
     pub profile: String,
     role: Role,
 }
 
-/// What a name that no tool has wants.
+/// Hint for the name of an undeclared tool.
 const DECLARE: &str = "declare it as `[tools.NAME]` in `config.toml`";
 
-/// What `check` refuses isn't run as that tool.
+/// Refuses to run as a tool a command that `check` denies.
 fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &Here) -> Result<(), Failure> {
     let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
     let call = Call {
@@ -47,7 +47,7 @@ fn refuse_what_is_denied(run: &Run, tool: &str, agent: Option<&Agent>, here: &He
 }
 
 impl Acting {
-    /// From the flags, and what is configured for the agent that they name.
+    /// Combines the flags with the configuration of the agent that they name.
     ///
     /// # Errors
     /// A configuration can't be read, or has faults; the agent or the tool isn't declared.
@@ -101,7 +101,7 @@ impl Acting {
         Ok(())
     }
 
-    /// The sandbox under the profile, as far as the role has it.
+    /// The sandbox under the profile, limited to what the role has.
     pub fn sandbox(&self) -> Result<Sandbox, Failure> {
         Ok(Sandbox::profile(&self.profile)?.role(self.role.clone()))
     }

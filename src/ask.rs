@@ -1,8 +1,8 @@
-//! The word of `--ask`.
+//! The value of `--ask`.
 
 use std::str::FromStr;
 
-/// The word of `--ask`.
+/// The value of `--ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
     /// The terminal where there is one, else the socket where `stockade approvals` is watching, else none.

@@ -1,4 +1,4 @@
-//! Who is asked, as the command line says it.
+//! Selects the approver from the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use stockade::report::{Escalated, Kind, Report};
 use stockade::surroundings::Surroundings;
 use stockade::unconfined;
 
-/// The approver of a run with these words; `None` for none.
+/// The approver of a run with these flags; `None` for none.
 ///
 /// # Errors
-/// The way that was chosen can't be had.
+/// The selected approver isn't available.
 pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
     match &run.ask {
         Ask::Never => Ok(None),
-        // A caller that wants opens at full speed has no use for what makes them slow.
+        // A caller that wants fast opens has no use for an approver, which makes them slow.
         Ask::Auto if run.trace == Trace::Fast => Ok(None),
         Ask::Auto => Ok(approver_that_is_there()),
         Ask::Terminal => match Terminal::open(Box::new(is_of_the_run)) {
@@ -62,13 +62,13 @@ fn state() -> Option<PathBuf> {
     Surroundings::here().ok()?.state
 }
 
-/// Whether a process group has processes of the run alone: those below this process.
+/// Whether a process group holds only processes of the run: descendants of this process.
 fn is_of_the_run(group: i32) -> bool {
     let mut members = processes().filter(|process| process.group == group).peekable();
     members.peek().is_some() && members.all(is_below_us)
 }
 
-/// What `/proc/PID/stat` says of where a process belongs.
+/// Fields of `/proc/PID/stat` that tell where a process belongs.
 #[derive(Debug, Clone, Copy)]
 struct Process {
     pid: i32,
@@ -107,19 +107,19 @@ fn is_below_us(mut process: Process) -> bool {
     false
 }
 
-/// What a person said to starting it all once more.
+/// The answer to the question whether to run the command again.
 pub struct Repeat {
     /// The question.
     pub request: EscalationRequest,
     /// The answer.
     pub answer: Answer,
-    /// The program that may be started then, where it was a yes.
+    /// The program that may be started then, if the answer is yes.
     pub program: Option<PathBuf>,
     waited: Duration,
 }
 
 impl Repeat {
-    /// As the report has it.
+    /// The entry for the report.
     pub fn escalated(&self) -> Escalated {
         Escalated {
             id: self.request.id.clone(),
@@ -132,7 +132,7 @@ impl Repeat {
         }
     }
 
-    /// As the audit trail has it.
+    /// The records for the audit trail.
     pub fn records(&self) -> Vec<Record> {
         let request = self.request.id.clone();
         let granted = self.program.as_ref().map(|_| {
@@ -154,8 +154,8 @@ impl Repeat {
     }
 }
 
-/// A program that couldn't be started while it ran may be, with this grant, if it is all started once more: what the
-/// person says to that. `None` where no question is asked.
+/// Asks whether to start the whole command again with a grant for a program that couldn't be started while it ran, and returns
+/// the answer. `None` where no question is asked.
 pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &Report) -> Option<Repeat> {
     let approver = approver?;
     let time = run.ask_timeout.unwrap_or_else(|| approver.usual_time());

@@ -1,6 +1,6 @@
-//! `stockade audit`: says what runs did, and whether that is as it was written.
+//! `stockade audit`: shows and verifies the audit trail.
 //!
-//! What stands in the trail came from targets: every text is escaped before a person sees it. JSON escapes by itself.
+//! The trail's texts come from targets: each is escaped before a person sees it. JSON escapes by itself.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use stockade::surroundings::Surroundings;
 use stockade_store::{Choice, Row, StoreError, Trail, verify};
 use stockade_text::quote::command_line;
 
-/// Exit code: the trail isn't as it was written.
+/// Exit code: the trail was altered.
 const ALTERED: u8 = 1;
 
-/// Why nothing more is printed.
+/// The reason that printing stopped.
 #[derive(Debug, thiserror::Error)]
 enum Stop {
     #[error(transparent)]
@@ -84,13 +84,13 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Where the state is.
+/// The state directory.
 pub fn state() -> Result<PathBuf, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     Ok(surroundings.state.ok_or(StoreError::Stateless)?)
 }
 
-/// How many rows there were.
+/// Calls a function for each row and returns the number of rows.
 fn each(
     state: &std::path::Path,
     choice: &Choice,
@@ -105,7 +105,7 @@ fn each(
         print(row)
     });
     match outcome {
-        // Its reader has seen enough.
+        // The reader closed the output.
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(count),
         Err(stop) => Err(stop.into()),
         Ok(()) => Ok(count),
@@ -135,12 +135,12 @@ fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure>
     }
 }
 
-/// One line of JSON.
+/// Prints a row as one line of JSON.
 fn exported(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     Ok(writeln!(out, "{}", row.json())?)
 }
 
-/// One line.
+/// Prints a row as one line.
 fn listed(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     let run = if row.run.is_empty() { "-" } else { &row.run };
     writeln!(
@@ -154,7 +154,7 @@ fn listed(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     Ok(())
 }
 
-/// One line and what else there is to say.
+/// Prints a row with its details.
 fn shown(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     writeln!(
         out,
@@ -170,7 +170,7 @@ fn shown(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What a row says, escaped, in one line.
+/// A row's content, escaped, on one line.
 fn summary(row: &Row) -> String {
     let text = match serde_json::from_str::<Record>(&row.body) {
         Ok(Record::Started(started)) => format!("{}: {}", started.profile, command_line(&started.command)),

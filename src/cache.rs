@@ -1,4 +1,4 @@
-//! `stockade cache`: shows and removes what package managers kept of runs.
+//! `stockade cache`: shows and removes the package manager caches of runs.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -43,7 +43,7 @@ fn exact(cache: &StoredCache) -> String {
     serde_json::to_string(cache).unwrap_or_default()
 }
 
-/// Two lines: how large it is, and what it is for.
+/// Two lines: the size of the cache, and its purpose.
 fn listed(cache: &StoredCache) -> String {
     let whom = match &cache.about {
         None => "nothing says what it is for".into(),
@@ -88,7 +88,7 @@ fn find<'c>(caches: &'c [StoredCache], name: &str) -> Result<&'c StoredCache, Fa
     }
 }
 
-/// Goes on where one can't be removed; the last failure is the command's.
+/// Continues where a cache can't be removed; the last failure is the command's.
 fn remove_each<'c>(
     state: &Path,
     caches: impl Iterator<Item = &'c StoredCache>,

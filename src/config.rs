@@ -1,4 +1,4 @@
-//! `stockade config`: shows what is configured, and where it is said.
+//! `stockade config`: shows the configuration and the origin of each value.
 
 use std::io::Write;
 

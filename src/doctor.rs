@@ -1,4 +1,4 @@
-//! `stockade doctor`: what this machine enforces.
+//! `stockade doctor`: shows what this machine enforces.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use stockade::{Error, Sandbox, launch, profile};
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut facts = kernel::gather(launch::find_control_group().map(|group| (group.path, group.counts)));
     let mut verdict = verdict(&facts);
-    // What is missing has its own line below, with what to do about it.
+    // A missing feature has its own line below, with a hint.
     if facts.findings.iter().any(|finding| finding.hint == verdict.hint) {
         verdict.hint = None;
     }
@@ -28,7 +28,7 @@ pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(u8::from(missing))
 }
 
-/// Whether all shipped profiles hold here, and by which means. Each starts a shell once, so this is what a run would meet.
+/// Whether all shipped profiles hold here, and by which means. Each starts a shell once, as a run would.
 fn verdict(facts: &Facts) -> Finding {
     let refused: Vec<(&str, Error)> = profile::SHIPPED
         .iter()
@@ -62,7 +62,7 @@ fn verdict(facts: &Facts) -> Finding {
 }
 
 fn start(profile: &str) -> Result<(), Error> {
-    // The caller's own directory for temporary files may be missing: what that means for a run, the run says.
+    // The caller's own directory for temporary files may be missing: the run reports that itself.
     let root = tempfile::tempdir()
         .or_else(|_| tempfile::tempdir_in("/var/tmp"))
         .map_err(Error::Surroundings)?;
@@ -75,7 +75,7 @@ fn start(profile: &str) -> Result<(), Error> {
         .map(drop)
 }
 
-/// What holds a run on this Landlock, and what a newer one would take over: SECURITY.md's "On an older Landlock".
+/// The means that confine a run on this Landlock, and those a newer one would take over: SECURITY.md's "On an older Landlock".
 fn means(landlock_abi: i32) -> String {
     let stand_ins: Vec<_> = [(3, "truncating"), (4, "TCP"), (6, "signals")]
         .into_iter()

@@ -1,4 +1,4 @@
-//! `stockade exec`: a script under the profile that its text seems to need, or that a person chose for it.
+//! `stockade exec`: runs a script under the profile inferred from its text, or chosen for it by a person.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,13 +20,13 @@ use stockade_infer::{Inference, Language, Setting};
 use stockade_store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use stockade_text::quote::command_line;
 
-/// Runs a script; the exit code of `stockade run`.
+/// Runs a script; returns the exit code of `stockade run`.
 pub fn exec(task: &Run) -> Result<u8, Failure> {
     let (file, arguments) = task.command.split_first().expect("clap requires a script");
     let given = Path::new(file);
     let failed = |error: io::Error| unreadable(given, &error);
     let path = std::fs::canonicalize(given).map_err(failed)?;
-    // Read once: what is judged is what runs.
+    // Read once, so that the content that is judged is the content that runs.
     let content = script::content(&path).map_err(failed)?;
     let hash = script::hash_of(&path, &content);
     let text = Script::of(&content);
@@ -70,7 +70,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         writes: choice.grants.write,
         to_whom: match language {
             Some(Language::Shell) => ServedTo::First(1),
-            // The first time to see whether it is an archive.
+            // Python opens the script a first time to see whether it is an archive.
             Some(Language::Python) => ServedTo::First(2),
             _ => ServedTo::All,
         },
@@ -91,7 +91,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     ended
 }
 
-/// Where interpreters are looked for: an earlier run may have written what lies in the root.
+/// Where interpreters are looked up: an earlier run may have written the files in the root.
 fn search(task: &Run, setting: &Setting) -> interpreter::Search {
     let root = setting.root.clone().unwrap_or_default();
     let trusted = task.exec.iter().map(|tree| root.join(tree));
@@ -101,7 +101,7 @@ fn search(task: &Run, setting: &Setting) -> interpreter::Search {
     }
 }
 
-/// What is known of a script that counts in this root. What was approved for it elsewhere doesn't, and it is read again.
+/// The stored entry of a script for this root. An approval given for another root doesn't count, and the script is read again.
 fn known_here(state: &Path, hash: &str, setting: &Setting) -> Option<StoredScript> {
     let mut known = script::known(state, hash)?;
     let is_approved = known.source == Source::Emergent && known.basis == Basis::Approved;
@@ -117,8 +117,8 @@ fn is_approved_here(state: &Path, hash: &str, root: Option<&PathBuf>) -> bool {
     script::approvals(state, hash).iter().any(is_for_here)
 }
 
-/// Whether what the script runs with is kept. Of profiles that are named: a file may change, and what is for an agent
-/// isn't for all.
+/// Whether the script's profile is stored. Only a named profile is: a file may change, and an agent's profile isn't for
+/// everybody.
 fn is_remembered(task: &Run) -> bool {
     let is_for_all = task.agent.is_none() && task.tool.is_none();
     task.profile
@@ -126,7 +126,7 @@ fn is_remembered(task: &Run) -> bool {
         .is_none_or(|profile| is_for_all && !profile.contains('/'))
 }
 
-/// A script as it was found.
+/// A script with its content and setting.
 struct Found {
     path: PathBuf,
     hash: String,
@@ -135,27 +135,27 @@ struct Found {
     setting: Setting,
 }
 
-/// What a script runs with, and why.
+/// The profile and grants of a script, and why.
 struct Choice {
-    /// As it is remembered.
+    /// The entry to store.
     script: StoredScript,
-    /// What this run has.
+    /// The profile of this run.
     profile: OsString,
-    /// What it is granted beside, since its text names that.
+    /// Grants beside the profile, for resources that the text names.
     grants: Grants,
     why: Why,
 }
 
 enum Why {
-    /// The flag says so.
+    /// The flag names it.
     Flag,
-    /// It was chosen, or approved, before.
+    /// It was chosen or approved before.
     Before,
-    /// Its text was read.
+    /// It was inferred from the text.
     Read(Box<Inference>),
-    /// It can't be read.
+    /// The script can't be parsed.
     Unread,
-    /// What it seems to need is more than its agent has.
+    /// The script seems to need more than its agent has.
     Agent,
 }
 
@@ -190,7 +190,7 @@ impl Choice {
             .as_ref()
             .map_or_else(Grants::default, |answer| Grants::of(answer, &found.setting));
         if known.is_some_and(|known| known.basis != Basis::Inferred) {
-            // What was found now belongs with the profile that was found with it.
+            // Grants inferred now go with the profile inferred now.
             let is_of_now = read
                 .as_ref()
                 .is_some_and(|answer| script.profile == answer.runs_as.as_str());
@@ -201,7 +201,7 @@ impl Choice {
         let why = read.map_or(Why::Unread, Why::Read);
         let is_for_agent = task.agent.is_some() || task.tool.is_some();
         let (profile, confidence) = match &why {
-            // An agent gets no grants by a text, so it gets the profile that has them.
+            // An agent gets no grants from a text, so it gets the profile that includes them.
             Why::Read(answer) if is_for_agent && is_given_by_text(answer) => {
                 (answer.profile.as_str(), answer.confidence)
             }
@@ -213,20 +213,20 @@ impl Choice {
         Choice::within_agent(task, script, grants, why)
     }
 
-    /// What is inferred, or was chosen in other runs, widens no agent. What is remembered stays.
+    /// An inferred profile, or one chosen in other runs, never widens an agent's. The stored entry stays as it is.
     fn within_agent(task: &Run, script: StoredScript, grants: Grants, why: Why) -> Result<Choice, Failure> {
         let own = narrower_of_agent(task, &script.profile.to_string_lossy())?;
         let is_for_agent = task.agent.is_some() || task.tool.is_some();
         Ok(Choice {
             profile: own.as_ref().map_or_else(|| script.profile.clone(), OsString::from),
             why: own.map_or(why, |_| Why::Agent),
-            // Whether an agent's profile has them too isn't looked at: where it hasn't, they are asked.
+            // An agent's profile may lack these grants; this isn't checked: missing ones are asked for.
             grants: if is_for_agent { Grants::default() } else { grants },
             script,
         })
     }
 
-    /// One line: what it runs with and why.
+    /// One line: the script's profile and the reason.
     fn said(&self, file: &Path, task: &Run, is_kept: bool) -> String {
         let profile = self.profile.to_string_lossy().into_owned() + &self.grants.said;
         let name = visible(&file.display().to_string()).into_owned();
@@ -268,12 +268,12 @@ impl Choice {
     }
 }
 
-/// Whether the profile that it seems to need is one that a text may give.
+/// Whether the inferred profile is one that a text may select.
 fn is_given_by_text(answer: &Inference) -> bool {
     answer.is_sure() && ["minimal", "readonly", "filesystem", "network-api"].contains(&answer.profile.as_str())
 }
 
-/// The agent's or tool's own profile where that doesn't give all that another one does.
+/// The agent's or tool's own profile if that doesn't grant everything that the inferred one does.
 fn narrower_of_agent(task: &Run, inferred: &str) -> Result<Option<String>, Failure> {
     if task.agent.is_none() && task.tool.is_none() {
         return Ok(None);
@@ -292,7 +292,7 @@ fn remember(state: &Path, script: &StoredScript) {
 }
 
 fn unreadable(file: &Path, error: &io::Error) -> Failure {
-    /// As a shell has it: no such program.
+    /// The shell's exit code for a missing program.
     const NOT_FOUND: u8 = 127;
     let code = if error.kind() == io::ErrorKind::NotFound {
         NOT_FOUND

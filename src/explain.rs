@@ -16,10 +16,10 @@ use stockade::profile::visible;
 use stockade::report::{Denial, Escalated, Report, Status, Suggestion};
 use stockade_text::quote::command_line;
 
-/// No report is longer; what is, isn't one.
+/// Longer files aren't reports.
 const LONGEST: u64 = 256 << 20;
 
-/// Reads and prints it.
+/// Reads and prints a report.
 pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
     let file = task.file.as_path();
     let name = if file == Path::new("-") {
@@ -41,7 +41,7 @@ pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
         false => print(&report, out),
     };
     match printed {
-        // A reader that has seen enough, such as `head`.
+        // The reader closed the pipe, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Failure::new(REFUSED, &error)),
         Ok(()) => Ok(0),
@@ -58,7 +58,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(document)
 }
 
-/// Labels, each with its text. Texts may be the target's, and aren't escaped yet.
+/// Labels, each with its text. Texts may come from the target, and aren't escaped yet.
 type Told = Vec<(&'static str, String)>;
 
 fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -240,7 +240,7 @@ fn of_denial(denial: &Denial) -> Told {
     told
 }
 
-/// What would allow it.
+/// The grant that would allow it.
 fn grant(denial: &Denial) -> String {
     let is_secret = || {
         denial

@@ -1,4 +1,4 @@
-//! `stockade completions` and `stockade man-pages`: made from the definitions of the arguments.
+//! `stockade completions` and `stockade man-pages`: generated from the definitions of the arguments.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use super::REFUSED;
 use super::args::Arguments;
 use super::message::Failure;
 
-/// The name that a person types, whatever the file's is.
+/// The command's name, whatever the name of the file.
 const NAME: &str = "stockade";
 
 /// Prints a script for a shell to source, or to keep where it looks for completions.

@@ -1,4 +1,4 @@
-//! `stockade grant`: shows and revokes what was granted for good.
+//! `stockade grant`: shows and revokes permanent grants.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use stockade::profile::visible;
 use stockade_store::{Entry, Given, GrantStore, StoreError, StoredGrant, Trail, now_ms};
 use stockade_text::quote::{command_line, quoted};
 
-/// What is listed.
+/// The name of the listed items.
 const NOUN: &str = "permanent grant";
 
 /// Carries out `stockade grant …`.

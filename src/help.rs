@@ -25,7 +25,7 @@ pub fn grouped(command: Command) -> Command {
 fn with_headings(listed: &str) -> String {
     let mut text = String::new();
     for line in listed.trim_end().lines() {
-        // What a line goes on with is indented further.
+        // Continuation lines are indented further.
         let name = line.strip_prefix("  ").and_then(|rest| rest.split(' ').next());
         let group = GROUPS.iter().find(|(_, first)| name == Some(first));
         if let Some((heading, _)) = group {

@@ -1,4 +1,4 @@
-//! `stockade infer`: what a script needs, as its text tells.
+//! `stockade infer`: infers a script's needs from its text.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use stockade::surroundings::Surroundings;
 use stockade_infer::{Effect, Evidence, Inference, LONGEST, Language, Setting};
 use stockade_text::quote::command_line;
 
-/// Reads, and prints what was found.
+/// Reads a script, and prints the inferred needs.
 pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
     if task.reader {
         return reader::serve();
@@ -55,7 +55,7 @@ impl Script {
     pub fn read(file: Option<&Path>, name: &str) -> Result<Script, Failure> {
         let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{name}`: {error}"));
         let mut bytes = Vec::new();
-        // One more, to know that there is more.
+        // One byte more, to detect a longer text.
         let most = LONGEST as u64 + 1;
         match file {
             Some(path) => {
@@ -80,7 +80,7 @@ impl Script {
         }
     }
 
-    /// What it needs.
+    /// Infers its needs.
     pub fn infer(&self, language: Language, setting: &Setting) -> Inference {
         match (self.is_whole, self.is_text) {
             (false, _) => Inference::unreadable(language, "it is longer than 1 MiB"),
@@ -90,7 +90,7 @@ impl Script {
     }
 }
 
-/// Where the script runs: its root, and its own place.
+/// The script's setting: its root, and its own path.
 ///
 /// # Errors
 /// The root can't be used.
@@ -176,7 +176,7 @@ fn word(effect: Effect) -> &'static str {
     }
 }
 
-/// In a few words, what an answer rests on: `reads ./data/a.csv, connects api.example.com and 3 more`.
+/// The evidence of an answer in a few words: `reads ./data/a.csv, connects api.example.com and 3 more`.
 pub fn reasons(answer: &Inference) -> String {
     const MOST: usize = 3;
     let weighty: Vec<&Evidence> = answer
@@ -184,7 +184,7 @@ pub fn reasons(answer: &Inference) -> String {
         .iter()
         .filter(|evidence| evidence.effect != Effect::Start)
         .collect();
-    // What can't be told is the first that somebody has to know.
+    // Uncertain evidence comes first: a person must know it.
     let (unclear, clear): (Vec<&Evidence>, Vec<&Evidence>) = weighty
         .into_iter()
         .partition(|evidence| evidence.effect == Effect::Dynamic);

@@ -1,4 +1,4 @@
-//! Which interpreter a script is for: what its first line names, else what its name and its text say.
+//! Selects the interpreter of a script: from its first line, else from its name and its text.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::message::Failure;
 use stockade::command::shebang::Shebang;
 
-/// As a shell has it: no such program.
+/// The shell's exit code for a missing program.
 const NOT_FOUND: u8 = 127;
 
-/// A command, and what its interpreter needs for itself beside its own installation.
+/// A command, and the resources that its interpreter needs beside its own installation.
 #[derive(Debug, Default)]
 pub struct Command {
     /// The command.
@@ -22,7 +22,7 @@ pub struct Command {
     pub env: Vec<OsString>,
 }
 
-/// Where interpreters are looked for.
+/// Where interpreters are looked up.
 #[derive(Debug)]
 pub struct Search {
     /// The run's root. An earlier run may have written what is below it.
@@ -32,7 +32,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A program of the caller's search path, and whether one was passed over because it lies below the root.
+    /// Finds a program in the caller's search path; the error holds a program that was skipped because it lies below the root.
     fn find(&self, program: &str) -> Result<PathBuf, Option<PathBuf>> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut passed_over = None;
@@ -49,9 +49,9 @@ impl Search {
         Err(passed_over)
     }
 
-    /// Whether an earlier run may have put a program, or the link that leads to it, there.
+    /// Whether an earlier run may have created a program, or the link that leads to it.
     fn is_the_runs(&self, program: &Path) -> bool {
-        /// The system's own, for a root that is above it.
+        /// Directories of the system, for a root that contains them.
         const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/nix/store"];
         let directory = program.parent().and_then(|parent| std::fs::canonicalize(parent).ok());
         let names = [
@@ -68,7 +68,7 @@ impl Search {
         names.any(|name| name.starts_with(&self.root) && !is_known(name))
     }
 
-    /// The same, where no other will do.
+    /// Like `find`, for a program without an alternative.
     fn need(&self, program: &str, script: &Path) -> Result<PathBuf, Failure> {
         self.find(program).map_err(|passed_over| {
             let failure = Failure::text(
@@ -95,7 +95,7 @@ fn below_the_root(program: &Path) -> String {
 /// The command that runs a script.
 ///
 /// # Errors
-/// Nothing says which interpreter it is for, or none of them is here.
+/// Nothing names the interpreter, or no suitable one is installed.
 pub fn command(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Command, Failure> {
     let mut words = chosen(script, text, arguments, search)?;
     keep_in_place(&mut words, script);
@@ -105,7 +105,7 @@ pub fn command(script: &Path, text: &str, arguments: &[OsString], search: &Searc
     }))
 }
 
-/// Node looks where links lead before it opens a script. It gets the real path, and what is there now is what is meant.
+/// Node resolves links before it opens a script. It gets the real path, of the file that is there now.
 fn keep_in_place(words: &mut Vec<OsString>, script: &Path) {
     let place = words
         .iter()
@@ -143,7 +143,7 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
                 .hint(hint.unwrap_or_else(|| format!("install {} on your `PATH`", candidates.join(" or "))))
             })?;
             Ok(match chosen {
-                // The profile decides what it may do: Deno's own permissions would only ask a second time.
+                // The profile confines the script: Deno's own permissions would only ask a second time.
                 "deno" => words(
                     [program.as_os_str(), "run".as_ref(), "--allow-all".as_ref(), file],
                     arguments,
@@ -160,7 +160,7 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
     }
 }
 
-/// Node with tsx's loader, where tsx was chosen. By itself tsx starts Node as another process, to which it talks through a
+/// Node with tsx's loader, where tsx was chosen. tsx itself starts Node as another process, talks to it through a
 /// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
 fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command> {
     let tsx = Path::new(words.first()?);
@@ -168,7 +168,7 @@ fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command>
         return None;
     }
     let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
-    // A program that can write a link could have any directory read in the name of this installation.
+    // A program that can write a link could otherwise have any directory read as part of this installation.
     let is_installed = package.file_name()? == "tsx" && package.parent()?.file_name()? == "node_modules";
     if !is_installed {
         return None;
@@ -207,7 +207,7 @@ fn words_of_node(node: &Path, import: &OsStr, rest: &[OsString]) -> Vec<OsString
 fn named(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Vec<OsString>, Failure> {
     let file = script.as_os_str();
     let shebang = Shebang::of_text(text).ok_or_else(|| without_whole_path(script))?;
-    // One beside the caller is whatever somebody put there.
+    // A relative path could be a file that anybody put there.
     let interpreter = Path::new(&shebang.interpreter);
     if !interpreter.is_absolute() {
         return Err(without_whole_path(script));
@@ -242,7 +242,7 @@ fn without_whole_path(script: &Path) -> Failure {
 /// Interpreters to which a word before the script is a command of their own. To others it is the file to run.
 const HAVE_COMMANDS: [&str; 5] = ["busybox", "toybox", "deno", "bun", "uv"];
 
-/// What would run isn't what was read, but what a program or a file by that name happens to be.
+/// Refuses: the program of that name, not the script that was read, would run.
 fn started_by_another(script: &Path) -> Failure {
     let told = format!(
         "the first line of `{}` starts one program through another, or sets variables",
@@ -251,11 +251,11 @@ fn started_by_another(script: &Path) -> Failure {
     Failure::text(NOT_FOUND, told).hint("use `#!/usr/bin/env NAME` or `#!/usr/bin/env -S NAME OPTIONS`")
 }
 
-/// The run-times that a script of this kind is for, the likeliest first.
+/// The runtimes for a script of this kind, the likeliest first.
 fn runtimes(extension: &str, text: &str) -> Vec<&'static str> {
     let is_typed = matches!(extension, "ts" | "mts" | "cts" | "tsx" | "jsx");
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    // A name that the script itself gives is no run-time's.
+    // A name that the script itself defines isn't a runtime's.
     let is_own = |name: &str| {
         ["const ", "let ", "var "]
             .iter()
@@ -379,7 +379,7 @@ mod tests {
         let script = top.join("src/a.ts");
         let words = words([tsx.as_os_str(), script.as_os_str()], &[]);
         let command = loaded(&words, &script, &search(&top));
-        // Where there's no Node at all it stays as it was.
+        // Without Node the command stays as it was.
         let Some(command) = command else {
             assert!(search(&top).find("node").is_err());
             return;

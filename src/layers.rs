@@ -1,4 +1,4 @@
-//! The layers of configuration for a command: loaded once, with what a person has to know on standard error.
+//! Loads the layers of configuration for a command once, and prints warnings to standard error.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,25 +12,25 @@ use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 use stockade_judge::{Layers, Line, Missing, TrustError};
 
-/// What is configured where a command works.
+/// The configuration for a command's directory.
 pub struct Here {
     /// The caller's directories.
     pub surroundings: Surroundings,
     /// The project's root, its real path.
     pub root: PathBuf,
-    /// What is configured for it.
+    /// The configuration layers of the project.
     pub layers: Layers,
 }
 
 impl Here {
-    /// Loads them, and says what was found and doesn't count.
+    /// Loads the layers, and reports entries that are ignored.
     pub fn load(root: Option<&Path>) -> Result<Here, Failure> {
         let here = Here::quiet(root)?;
         here.layers.remarks().iter().for_each(|remark| note(remark));
         Ok(here)
     }
 
-    /// Loads them for a command that says itself what doesn't count.
+    /// Loads the layers for a command that reports ignored entries itself.
     pub fn quiet(root: Option<&Path>) -> Result<Here, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let root = surroundings.directory.join(root.unwrap_or("".as_ref()));
@@ -51,7 +51,7 @@ impl Here {
     }
 }
 
-/// A name that no agent has, and those that agents have.
+/// An unknown agent's name, and the names of the known agents.
 #[derive(Debug, thiserror::Error)]
 #[error("no agent is called `{}`", visible(.name))]
 pub struct UnknownAgent {
@@ -68,7 +68,7 @@ impl UnknownAgent {
         })
     }
 
-    /// What to do about it.
+    /// The hint for the message.
     pub fn hint(&self) -> String {
         let known: Vec<String> = self.known.iter().map(|name| format!("`{}`", visible(name))).collect();
         let known = known.join(", ");
@@ -82,12 +82,12 @@ impl From<UnknownAgent> for Failure {
     }
 }
 
-/// How much is said of a line.
+/// The level of detail of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What counts, alone.
+    /// The effective value alone.
     Value,
-    /// Where it comes from too, and what doesn't count.
+    /// The origin too, and the values that are overridden.
     Origin,
     /// The same as JSON, one object a line.
     Json,
@@ -119,7 +119,7 @@ pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), 
     Ok(())
 }
 
-/// A reader that went away is no error.
+/// A closed pipe is no error.
 pub fn unprinted(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure {

@@ -1,6 +1,6 @@
-//! What a run leaves behind, and what earlier answers left to it: the audit trail, and grants for always.
+//! The run's lasting records and the grants from earlier answers: the audit trail, and grants for always.
 //!
-//! Neither may keep a run from being contained. What can't be read grants nothing, and what can't be written is said once.
+//! Failures of either never weaken a run's confinement. Unreadable files grant nothing, and a failed write is reported once.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -19,14 +19,14 @@ use stockade::surroundings::Surroundings;
 use stockade_store::{AuditWriter, GrantStore, Key, Level, StoredGrant};
 use stockade_text::quote::command_line;
 
-/// The store, for the runs of one call.
+/// The store for the runs of one call.
 pub struct Ledger {
     surroundings: Surroundings,
     writer: RefCell<Option<AuditWriter>>,
 }
 
 impl Ledger {
-    /// Begins to record.
+    /// Opens the store for recording.
     ///
     /// # Errors
     /// The user's configuration has faults.
@@ -39,7 +39,7 @@ impl Ledger {
         Self::at(run.audit.unwrap_or(usual))
     }
 
-    /// The same, at a level.
+    /// Opens the store at a level.
     ///
     /// # Errors
     /// The user's configuration has faults.
@@ -53,7 +53,7 @@ impl Ledger {
         })
     }
 
-    /// The sandbox with what was granted to its like for always, and with somebody who takes note.
+    /// Adds the grants stored for always for such runs, and an observer, to the sandbox.
     pub fn with_grants(&self, sandbox: Sandbox, run: &Run, profile: &str) -> Result<Sandbox, Failure> {
         let key = Key {
             project: sandbox.project()?,
@@ -87,7 +87,7 @@ impl Ledger {
         Ok(sandbox)
     }
 
-    /// Who takes note.
+    /// The observer that records the run.
     pub fn observer(&self) -> Option<Arc<dyn Observer>> {
         self.writer.borrow().as_ref().map(AuditWriter::observer)
     }
@@ -104,7 +104,7 @@ impl Ledger {
         })
     }
 
-    /// Takes note of what happened to a run after its end.
+    /// Records events of a run after its end.
     pub fn note(&self, run: &str, records: Vec<Record>) {
         if let Some(writer) = &*self.writer.borrow() {
             let observer = writer.observer();
@@ -112,7 +112,7 @@ impl Ledger {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining records.
     pub fn close(&self) {
         let Some(writer) = self.writer.borrow_mut().take() else {
             return;
@@ -124,7 +124,7 @@ impl Ledger {
     }
 }
 
-/// The user's configuration. One that is closed to us, as it is in a run inside a run, tells of no violations.
+/// The user's configuration. An unreadable one, as in a nested run, reports no violations.
 fn configuration(surroundings: &Surroundings) -> Result<Configuration, Failure> {
     let directory = surroundings.configuration.as_deref();
     if let Some(configuration) = Configuration::load_if_open(directory, Some(stockade_judge::is_match))? {

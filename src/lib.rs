@@ -51,7 +51,7 @@ use stockade_sys::signals::{await_children, outlive_file_limit};
 /// Stockade's own exit code: it failed, refused to start, or was called wrongly.
 const REFUSED: u8 = 125;
 
-/// Parses, acts, answers the exit code.
+/// Parses the arguments, carries out the command, returns the exit code.
 pub fn main() -> ExitCode {
     process::share_one_heap();
     await_children();
@@ -68,7 +68,7 @@ pub fn main() -> ExitCode {
             failure.print();
             ExitCode::from(failure.exit_code)
         }
-        // A run that was going on has ended with the launcher's end of the warden's socket.
+        // A run in progress has ended, since the launcher's end of the warden's socket is closed.
         Err(fault) => {
             tell_fault(&fault);
             ExitCode::from(REFUSED)
@@ -76,7 +76,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// That this process has the room that it needs: without it programs aren't found, or it ends without a word.
+/// Checks that this process has enough room: without it programs aren't found, or it ends without a message.
 fn check_limits() -> Result<(), Failure> {
     use nix::sys::resource::{Resource, getrlimit};
     let needs = [
@@ -93,14 +93,14 @@ fn check_limits() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells of a panic that wasn't contained.
+/// Reports a panic that wasn't contained.
 pub(crate) fn tell_fault(fault: &Fault) {
     Failure::text(REFUSED, format!("internal error: {fault}"))
         .hint(REPORT_IT)
         .print();
 }
 
-/// What a person can do about a mistake of ours.
+/// The hint for an internal error.
 const REPORT_IT: &str = "this is a bug in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
@@ -126,7 +126,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
     }
 }
 
-/// Lets an action print to standard output, which may be closed early by its reader.
+/// Runs an action that prints to standard output, which its reader may close early.
 fn to_output(action: impl FnOnce(&mut dyn Write) -> Result<u8, Failure>) -> Result<u8, Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = action(&mut out);

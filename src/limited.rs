@@ -1,10 +1,10 @@
-//! What is said where a limit stood in the way of a run, and when it ended the run.
+//! Messages for a limit that hindered a run or ended it.
 
 use stockade::report::{Denial, Kind, Report, Status};
 
 use super::message::Failure;
 
-/// As a shell answers for a program that SIGXFSZ ended.
+/// The shell's exit code for a program that SIGXFSZ ended.
 const PAST_FILE_SIZE: i32 = 128 + 25;
 
 /// The limit that ended the run, with its flag.
@@ -24,7 +24,7 @@ pub fn ended(report: &Report) -> Option<String> {
     ))
 }
 
-/// A limit that may be why the run failed by itself, where no other refusal explains that.
+/// A limit that may explain why the run failed, if no other refusal does.
 pub fn reached(report: &Report) -> Option<Failure> {
     let has_failed = report.signal.is_some() || report.exit_code.is_some_and(|code| code != 0);
     if !has_failed || report.limit.is_some() || report.explanation().any(|denial| !is_of_processes(denial)) {
@@ -41,7 +41,7 @@ pub fn reached(report: &Report) -> Option<Failure> {
     found.then(|| Failure::text(0, text).hint("`--process-limit COUNT` sets it"))
 }
 
-/// Whether a process or thread wasn't made for want of room, not of a capability.
+/// Whether creating a process or thread failed for lack of room, not of a capability.
 pub fn is_of_processes(denial: &Denial) -> bool {
     denial.access == Kind::Spawn && denial.capability.is_none()
 }

@@ -20,7 +20,7 @@ pub struct Failure {
     pub details: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the message already says who speaks (clap's do).
+    /// Whether the message already has its prefix (clap's do).
     pub verbatim: bool,
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         let mut source = error.source();
         while let Some(cause) = source {
             let cause_text = cause.to_string();
-            // Transparent errors repeat what stands in front of them.
+            // Transparent errors repeat the message before them.
             if !message.ends_with(&cause_text) {
                 let _ = write!(message, ": {cause_text}");
             }
@@ -99,7 +99,7 @@ impl From<stockade::Error> for Failure {
     }
 }
 
-/// A profile's file that was named without its path.
+/// The file of a profile that was given without its path.
 fn file_of_name(error: &stockade::Error) -> Option<String> {
     let stockade::Error::Profile(ProfileError::Unknown { name, .. }) = error else {
         return None;
@@ -114,26 +114,26 @@ fn file_of_name(error: &stockade::Error) -> Option<String> {
     })
 }
 
-/// One line that isn't a failure.
+/// Prints one line that isn't a failure.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
 }
 
-/// That a list for people is empty.
+/// Prints a note that a list for people is empty.
 pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
     if is_empty && !is_json {
         note(&format!("there is no {what}"));
     }
 }
 
-/// What to do about the lines before.
+/// Prints a hint for the lines before.
 pub fn hint(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\nhint: {}\n", escaped(text));
 }
 
-/// Names of files and programs are the target's to choose: what a terminal doesn't show by itself is spelled out.
-/// Blanks stay, since lines of ours are indented; who quotes such a name takes [`stockade_text::visible::visible`].
-/// Line ends of our own (several faults of one document) stay.
+/// Names of files and programs are chosen by the target: characters that a terminal doesn't show are escaped.
+/// Blanks stay, since Stockade's lines are indented; quoted names go through [`stockade_text::visible::visible`].
+/// Line ends of Stockade's own (several faults of one document) stay.
 fn escaped(text: &str) -> String {
     text.lines().map(visible_but_for_blanks).collect::<Vec<_>>().join("\n")
 }

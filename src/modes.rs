@@ -1,4 +1,4 @@
-//! The modes of the caller's terminals, given back when a run is over: a program that ends in the midst of things leaves a
+//! Saves the modes of the caller's terminals and restores them after a run: a program that ends abruptly leaves a
 //! terminal without echo, or one that takes no Ctrl-C.
 
 use std::io;
@@ -11,11 +11,11 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use stockade_sys::terminal;
 
-/// The modes before the run. Dropping it sets them again, and lets output go on where the program stopped it.
+/// The modes before the run. Dropping it restores them, and resumes output that the program stopped.
 pub struct Modes([Option<libc::termios>; 3]);
 
 impl Modes {
-    /// Asks standard input, output and error.
+    /// Reads the modes of standard input, output and error.
     pub fn now() -> Modes {
         Modes([0, 1, 2].map(|stream| terminal::mode(standard(stream).as_fd()).ok()))
     }
@@ -39,7 +39,7 @@ impl Drop for Modes {
     }
 }
 
-/// Whether no other group works at the terminal by now: this group is in its foreground, or one that the run left there empty.
+/// Whether no other group uses the terminal now: the foreground group is this one, or one that the run left empty.
 fn is_ours(terminal: BorrowedFd<'_>) -> bool {
     tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp() || killpg(group, None) == Err(Errno::ESRCH))
 }

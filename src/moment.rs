@@ -1,4 +1,4 @@
-//! Moments as people write and read them, in UTC. Inside they are milliseconds since 1970.
+//! Parses and prints times, in UTC. Internally they are milliseconds since 1970.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,7 +19,7 @@ pub fn text(ms: u64) -> String {
     )
 }
 
-/// A date with or without a time of day, or how long ago.
+/// Parses a date with or without a time of day, or a duration before now.
 pub fn parse(given: &str) -> Result<u64, String> {
     if let Ok(ago) = parse_duration(given) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -37,7 +37,7 @@ fn seconds(given: &str) -> Option<i64> {
     let is_one = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&date);
     let is_of_day = hour < 24 && minute < 60 && second < 61;
     let days = is_one.then(|| days(year, month, date))?;
-    // The 31st of February is another day than the one that was written.
+    // The 31st of February would convert to a different day.
     let exists = self::date(days) == (year, month, date);
     (is_of_day && exists).then_some(days * DAY + hour * 3600 + minute * 60 + second)
 }
@@ -54,7 +54,7 @@ fn numbers(text: &str, separator: char) -> Option<[i64; 3]> {
     numbers?.try_into().ok()
 }
 
-/// Year, month and day, so many days behind 1970-01-01, in the Gregorian calendar. Eras of 400 years begin with March, so
+/// Year, month and day, so many days after 1970-01-01, in the Gregorian calendar. Eras of 400 years begin with March, so
 /// that the day of the leap year is the last (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
@@ -67,7 +67,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The other way round.
+/// The inverse of `date`.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

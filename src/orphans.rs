@@ -1,4 +1,4 @@
-//! What a killed warden leaves: the run's processes fall to the launcher, which ends them.
+//! Orphans of a killed warden: the run's processes are reparented to the launcher, which kills them.
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
@@ -10,14 +10,14 @@ use super::message::Failure;
 use stockade_sys::children::Children;
 use stockade_sys::confine;
 
-/// The launcher's children, and those that it had before the run: it may have been a shell that started some.
+/// The launcher's children, and those from before the run: the launcher may have been a shell that started some.
 pub struct Orphans {
     children: Children,
     older: Vec<i32>,
 }
 
 impl Orphans {
-    /// Before the start, since the warden may be killed at any moment after it.
+    /// Called before the start, since the warden may be killed at any moment after it.
     pub fn expect() -> Result<Orphans, Failure> {
         let _ = confine::become_subreaper();
         let children = Children::open().map_err(|error| {
@@ -30,7 +30,7 @@ impl Orphans {
         Ok(Orphans { children, older })
     }
 
-    /// Ends what isn't older, but for a program of an approver's that has become another user's: none of the run's can.
+    /// Kills the newer children, except an approver's program that runs as another user: no process of the run can.
     pub fn end(&self) {
         let may_signal = |pid: i32| kill(Pid::from_raw(pid), None) != Err(Errno::EPERM);
         for round in 1.. {

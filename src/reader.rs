@@ -1,5 +1,5 @@
-//! Reading untrusted code in a process of its own: Stockade itself, once more, which gives up every file and connection
-//! before it looks at the text. A parser that a hostile text breaks costs the answer and nothing else.
+//! Parses untrusted code in a separate process: Stockade itself, which gives up every file and connection
+//! before it looks at the text. A hostile text that breaks the parser costs the answer and nothing else.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -13,19 +13,19 @@ use super::REFUSED;
 use super::message::Failure;
 use stockade_infer::{Inference, LONGEST, Language, Setting, infer};
 
-/// Seconds of processor time that one text may take; and of real time.
+/// The limit for one text in seconds, of processor time and of real time.
 const LONGEST_READING: u64 = 10;
 
-/// Bytes of its stack. It is taken as it is used.
+/// The size of the stack in bytes. It is allocated as it is used.
 const STACK: usize = 256 << 20;
 
-/// Bytes of all its memory.
+/// The limit of memory in bytes.
 const MEMORY: u64 = 4 << 30;
 
-/// Bytes of an answer.
+/// The most bytes of an answer.
 const LONGEST_ANSWER: u64 = 16 << 20;
 
-/// What is to be read.
+/// The text to be read.
 #[derive(Serialize, Deserialize)]
 struct Task {
     source: String,
@@ -33,7 +33,7 @@ struct Task {
     setting: Setting,
 }
 
-/// What a script needs, read where nothing can go wrong. A text that can't be read gets an answer that isn't sure.
+/// Infers a script's needs in a confined process. A text that can't be read gets an unsure answer.
 pub fn read(source: &str, language: Language, setting: &Setting) -> Inference {
     if source.len() > LONGEST {
         return Inference::unreadable(language, "it is longer than 1 MiB");
@@ -57,7 +57,7 @@ fn answer(task: &Task) -> Result<Inference, &'static str> {
         .map_err(|_| "no process could be made that reads it")?;
     let (input, output) = (reader.stdin.take(), reader.stdout.take());
     let question = serde_json::to_vec(task).map_err(|_| "it is no text")?;
-    // It reads all of the question before it answers.
+    // The reader reads the whole question before it answers.
     let mut answer = Vec::new();
     let asked = input.map(|mut input| input.write_all(&question));
     let waited = output.map(|output| wait_for(output, &mut answer));
@@ -73,7 +73,7 @@ fn answer(task: &Task) -> Result<Inference, &'static str> {
     }
 }
 
-/// Reads to the end; whether that came in time.
+/// Reads to the end; returns true if that came in time.
 fn wait_for(mut output: std::process::ChildStdout, answer: &mut Vec<u8>) -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd;
@@ -103,7 +103,7 @@ fn wait_for(mut output: std::process::ChildStdout, answer: &mut Vec<u8>) -> bool
 /// The reader's side: one question on standard input, its answer on standard output.
 ///
 /// # Errors
-/// The question isn't one.
+/// The question is malformed.
 pub fn serve() -> Result<u8, Failure> {
     confine();
     let failed = |error: &dyn std::error::Error| Failure::new(REFUSED, error);
@@ -122,7 +122,7 @@ pub fn serve() -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Gives up what reading needs none of. What this kernel can't take away stays: the text is only read, never run.
+/// Drops all access that reading doesn't need. If this kernel can't drop some, it stays: the text is only read, never run.
 fn confine() {
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     let _ = setrlimit(Resource::RLIMIT_CPU, LONGEST_READING, LONGEST_READING);

@@ -1,6 +1,6 @@
-//! What is said after a run that failed because of a refusal: five lines at most.
+//! The message after a run that failed because of a refusal: five lines at most.
 //!
-//! Names are the target's to choose. They are escaped here, one by one: a line end in one must not begin a line of ours.
+//! Names are chosen by the target. Each is escaped here: a line end in one must not begin a line of Stockade's.
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     Some(failure)
 }
 
-/// The filter ends a process that calls the kernel in another way than this architecture's: no supervisor hears of it.
+/// The filter kills a process that uses another architecture's system calls: the supervisor gets no notification.
 const FOREIGN_CALL: &str =
     "the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)";
 
@@ -47,7 +47,7 @@ fn sentence(denial: &Denial) -> String {
     )
 }
 
-/// What explains it as well, on one line.
+/// Further refusals that explain it, on one line.
 fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     let others: Vec<String> = others
         .iter()
@@ -63,14 +63,14 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
 }
 
-/// What the kernel refuses by itself is known only as far as the program tells of it.
+/// Refusals by the kernel itself are known only if the program reports them.
 const UNSEEN: &str = "`--trace fast` doesn't see refused reads; `--trace exact` does";
 
 fn is_fast(report: &Report) -> bool {
     report.enforcement.trace == Trace::Fast
 }
 
-/// What is said where nothing tells which refusal it was, if it was one.
+/// The message if it is unknown which refusal it was, or whether it was one.
 fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     let count = report.denials.len() as u64 + report.denials_dropped;
     if count == 0 {
@@ -91,7 +91,7 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     }
 }
 
-/// What was refused besides: few are named with what would allow them, of more it is said where they are listed.
+/// Further refusals: a few are named with the grants that would allow them; for more, the message says where they are listed.
 fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
     const FEW: u64 = 2;
     let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
@@ -157,27 +157,27 @@ fn hint(report: &Report) -> Option<String> {
     }
 }
 
-/// Without a socket it isn't seen where a program would go.
+/// Without a socket the program's destination can't be seen.
 pub const NO_NETWORK: &str = "the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no \
                               `:PORT`), or `--listen PORT` for a port of its own";
 
-/// No line to paste: that would be for people who don't know what it opens.
+/// No line to paste: it would be for people who don't know what the socket permits.
 const POWERFUL_SOCKET: &str = "the server of this socket acts outside the sandbox: every profile closes it, and only \
                                `--socket` with its path opens it";
 
-/// Whether a program was refused a socket behind which commands are obeyed.
+/// Whether a program was refused a socket whose server carries out commands.
 fn wants_powerful_socket(denial: &Denial) -> bool {
     denial.access == Kind::Socket && is_powerful_socket(Path::new(&denial.target))
 }
 
-/// The port that a program was refused since the kernel keeps it for the administrator.
+/// The refused port, if the kernel reserves it for the administrator.
 fn lowest_port(denial: &Denial) -> Option<u16> {
     let port = denial.target.parse::<SocketAddr>().ok()?.port();
     let is_kept = denial.access == Kind::Listen && denial.rule.is_some() && denial.grant.is_none();
     (is_kept && (1..1024).contains(&port)).then_some(port)
 }
 
-/// Whether a program was refused an internet socket as such.
+/// Whether a program was refused an internet socket of any kind.
 pub fn wants_network(denial: &Denial) -> bool {
     denial.access == Kind::Connect && denial.target == "internet" && denial.capability.is_none()
 }
@@ -191,10 +191,10 @@ fn program(denial: &Denial) -> String {
     }
 }
 
-/// What was refused, `` reading `/etc/hosts` ``, of a target as the caller's reader may see it.
+/// The refused access, `` reading `/etc/hosts` ``; `target` is escaped for the reader.
 pub fn access(denial: &Denial, target: &str) -> String {
     match denial.access {
-        // Not every call that acts on processes sends a signal.
+        // Some calls that act on processes send no signal.
         Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", doing(Kind::Syscall)),
         Kind::Connect if denial.target == "internet" => "connecting to the internet".into(),
         does => format!("{} `{target}`", doing(does)),
@@ -209,7 +209,7 @@ fn access_in_short(denial: &Denial) -> String {
     access(denial, &target)
 }
 
-/// Whether a host's name led to the address that was refused.
+/// Whether a host name resolved to the refused address.
 fn leads_elsewhere(denial: &Denial) -> bool {
     let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
     let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
@@ -235,7 +235,7 @@ fn doing(access: Kind) -> &'static str {
     }
 }
 
-/// Why, in brackets.
+/// The reason, in brackets.
 fn reason(denial: &Denial) -> String {
     match &denial.rule {
         None => "nothing grants it".to_string(),
@@ -252,7 +252,7 @@ fn reason(denial: &Denial) -> String {
     }
 }
 
-/// A name that would fill the screen is cut in the middle.
+/// Shortens a long name in the middle.
 fn shortened(text: &str) -> String {
     const MOST_COLUMNS: usize = 160;
     fit::shortened(text, MOST_COLUMNS)

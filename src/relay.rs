@@ -1,4 +1,4 @@
-//! Passing piped output on without ever waiting for its reader: a pager that pauses must not put limits to sleep.
+//! Forwards piped output without blocking on its reader: a pager that pauses must not suspend the limits.
 
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 use super::signals::Signals;
 use stockade_sys::wire;
 
-/// Pieces of at most 64 KiB that wait for the reader.
+/// The most pieces, of at most 64 KiB each, that wait for the reader.
 const WAITING: usize = 16;
-/// How long a reader may keep output of a run that was ended from being written.
+/// How long the reader of a killed run's output may delay the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often the limits are looked at while the reader pauses.
+/// How often the limits are checked while the reader pauses.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A thread that writes, and the way to it.
+/// A thread that writes, and its channel.
 type Writer = (SyncSender<Vec<u8>>, JoinHandle<()>);
 
 /// Two writers, for standard output and standard error.
 pub struct Relay {
     writers: [Option<Writer>; 2],
-    /// When the run was seen to be ended while the reader paused.
+    /// When the run's end was noticed while the reader paused.
     ended: Option<Instant>,
 }
 
 impl Relay {
-    /// Threads are started with the first output.
+    /// Starts no threads: the first output does.
     pub fn new() -> Relay {
         Relay {
             writers: [None, None],
@@ -35,7 +35,7 @@ impl Relay {
         }
     }
 
-    /// Hands one piece on. While the reader pauses, `meanwhile` is called, and says whether the run is being ended.
+    /// Forwards one piece. While the reader pauses, calls `meanwhile`, which returns true if the run is being ended.
     pub fn pass(&mut self, stream: usize, mut bytes: Vec<u8>, mut meanwhile: impl FnMut() -> bool) {
         let (sender, _) = self.writers[stream].get_or_insert_with(|| writer(stream));
         loop {
@@ -71,7 +71,7 @@ impl Relay {
     }
 }
 
-/// A reader that is gone is no failure: the rest is dropped.
+/// A closed reader is no failure: the rest is dropped.
 fn writer(stream: usize) -> Writer {
     let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING);
     let thread = thread::spawn(move || {

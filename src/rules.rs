@@ -1,4 +1,4 @@
-//! `stockade rules`: lists the rules for tool calls, and writes down what is to be allowed from now on.
+//! `stockade rules`: lists the rules for tool calls, and stores new ones.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::message::{Failure, note};
 use stockade::profile::visible;
 use stockade_judge::{Call, Decision, Judge, Remember, remember};
 
-/// Exit code: nothing was remembered.
+/// Exit code: nothing was stored.
 const NOTHING: u8 = 1;
 
 /// Carries out `stockade rules …`.
@@ -63,7 +63,7 @@ fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), F
     writeln!(out, "{}", visible(&text)).map_err(unprinted)
 }
 
-/// What a yes to this call stores: nothing where it needs none, and where nothing that is stored could allow it.
+/// The rules that a yes to this call stores: none if it needs none, or if no stored rule could allow it.
 fn storable(here: &Here, call: &Call) -> Result<Vec<Remember>, Failure> {
     let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
     let answer = judge.tool(None, call, &here.root);

@@ -1,4 +1,4 @@
-//! `stockade run`: one command inside a profile.
+//! `stockade run`: runs one command inside a profile.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -24,7 +24,7 @@ use stockade::profile::{Limits, visible};
 use stockade::report::{InternalFault, Report, Sink, Written};
 use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
-/// Runs it; the exit code of `stockade run`.
+/// Runs the command; returns the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
     let sink = run.report.as_deref().map(open_report).transpose()?;
     let begun = begin(run);
@@ -93,12 +93,12 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
 /// The approver, if there is one.
 type Asked = Option<Arc<dyn Approver>>;
 
-/// For whom it is, who is asked, and where it is recorded.
+/// Determines the identity, the approver and the ledger of the run.
 fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
     Ok((Acting::of(run)?, asking::approver(run)?, Ledger::open(run)?))
 }
 
-/// How often a run is started once more with a grant.
+/// The most times that a run is started again with a grant.
 const MOST_REPEATS: usize = 3;
 
 /// One run from its start to its end; what there is to report where it never started, or where its end is lost.
@@ -112,7 +112,7 @@ fn attempt(
         ready(run, acting, aides, paths).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
     let report = Box::new(ready.report().clone());
     let failed = |failure: Failure| (failure, report.clone());
-    // Before the start: a key that is pressed at once is answered like any later one.
+    // Before the start, so that a key pressed at once is handled like any later one.
     let signals = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
     let orphans = Orphans::expect().map_err(failed)?;
     let child = ready
@@ -121,14 +121,14 @@ fn attempt(
     attend(child, signals, &orphans)
 }
 
-/// What there is to report of a run that was refused.
+/// The report of a run that was refused.
 fn refused(run: &Run, profile: &str) -> Report {
     let here = std::env::current_dir().unwrap_or_default();
     let root = here.join(run.root.as_deref().unwrap_or(Path::new("")));
     Report::refused(profile, &run.command, &root)
 }
 
-/// Everything up to the start.
+/// Prepares everything up to the start.
 fn ready(
     run: &Run,
     acting: &Acting,
@@ -187,7 +187,7 @@ fn ready(
     Ok(ready)
 }
 
-/// Says which paths of the flags don't exist, and where that looks like a shell's work that was left to us.
+/// Reports paths of the flags that don't exist, with a hint where they look like an unexpanded shell word.
 fn say_absent(run: &Run) {
     for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
         for path in paths.iter().filter(|path| !path.exists()) {
@@ -204,7 +204,7 @@ fn say_absent(run: &Run) {
     }
 }
 
-/// Who is asked, and how.
+/// Sets the approver and its options.
 fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn Approver>>) -> Sandbox {
     if let Some(approver) = approver {
         sandbox = sandbox.shared_approver(Arc::clone(approver));
@@ -223,7 +223,7 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
     sandbox.escalate(run.escalate)
 }
 
-/// What the flags say of hosts.
+/// Applies the flags for hosts.
 fn with_network(mut sandbox: Sandbox, run: &Run) -> Result<Sandbox, Failure> {
     for pattern in &run.host {
         sandbox = sandbox.host(pattern)?;
@@ -318,7 +318,7 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     }
 }
 
-/// Stays with the run to its end: hands signals on, passes piped output through. What there is to report where that is lost.
+/// Serves the run to its end: forwards signals and piped output. Returns the report if the run is lost.
 pub(super) fn attend(
     mut child: Child,
     mut signals: Signals,

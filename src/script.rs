@@ -1,4 +1,4 @@
-//! `stockade script`: the scripts that `exec` knows, by the hash of their content and directory.
+//! `stockade script`: manages the scripts that `exec` knows, by the hash of their content and directory.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,10 +32,10 @@ pub fn script(task: &ScriptTask, out: &mut dyn Write) -> Result<u8, Failure> {
     printed.map(|()| 0)
 }
 
-/// What a file is known by as a script ([`hash_of`]).
+/// The identity of a file as a script ([`hash_of`]).
 ///
 /// # Errors
-/// It can't be read.
+/// The file can't be read.
 pub fn hash(path: &Path) -> io::Result<String> {
     let path = std::fs::canonicalize(path)?;
     Ok(hash_of(&path, &content(&path)?))
@@ -57,10 +57,10 @@ pub fn hash_of(path: &Path, content: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// All that a script holds.
+/// The whole content of a script.
 ///
 /// # Errors
-/// It can't be read, or is no script by its length.
+/// It can't be read, or is too long for a script.
 pub fn content(path: &Path) -> io::Result<Vec<u8>> {
     const LONGEST: u64 = 64 << 20;
     let mut content = Vec::new();
@@ -71,7 +71,7 @@ pub fn content(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Opens a file to be read; anything else is refused, and a FIFO isn't waited for.
+/// Opens a regular file for reading; anything else is refused, and opening doesn't block on a FIFO.
 ///
 /// # Errors
 /// It can't be opened, or isn't a file.
@@ -83,7 +83,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What is known of one content; damage is told and counts as nothing.
+/// The stored entry of one content; a damaged one is reported and ignored.
 pub fn known(state: &Path, hash: &str) -> Option<StoredScript> {
     let found =
         ScriptStore::open_existing(state).and_then(|store| store.map_or(Ok(None), |mut store| store.find(hash)));
@@ -96,7 +96,7 @@ pub fn known(state: &Path, hash: &str) -> Option<StoredScript> {
     })
 }
 
-/// The grants that count for one content.
+/// The stored grants for one content.
 pub fn approvals(state: &Path, hash: &str) -> Vec<StoredGrant> {
     let listing = GrantStore::open_existing(state).and_then(|store| store.map(|mut store| store.list()).transpose());
     let grants = listing.ok().flatten().map(|listing| listing.grants).unwrap_or_default();
@@ -158,10 +158,10 @@ fn show(which: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A profile that is chosen is one that there is.
+/// Checks that a chosen profile exists.
 ///
 /// # Errors
-/// There's none, or it has faults.
+/// It doesn't exist, or has faults.
 pub fn must_load(profile: &str) -> Result<(), Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     Catalog::new(surroundings.profiles())
@@ -200,7 +200,7 @@ fn set(file: &Path, profile: &str, observed: bool, out: &mut dyn Write) -> Resul
 fn forget(which: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let state = state()?;
     let script = find(&state, which)?;
-    // A yes that isn't remembered any more mustn't count either.
+    // A forgotten yes must not count either.
     let mut grants = GrantStore::open_existing(&state)?;
     let approved = approvals(&state, &script.hash);
     for grant in &approved {
@@ -218,7 +218,7 @@ fn forget(which: &str, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A script by its file, or by the beginning of its hash.
+/// Finds a script by its file, or by the beginning of its hash.
 fn find(state: &Path, which: &str) -> Result<StoredScript, Failure> {
     let unknown = || {
         Failure::text(REFUSED, format!("no script is known as `{which}`"))

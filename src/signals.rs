@@ -1,7 +1,7 @@
-//! Signals to the launcher while a run lives, and the keys of a terminal.
+//! Handles signals to the launcher while a run lives, and the keys of a terminal.
 //!
-//! The target shares the launcher's process group, so keys reach it without help and it decides what they mean.
-//! The launcher only has to step in where the target doesn't listen, and to follow where the target goes.
+//! The target shares the launcher's process group, so it receives the keys directly and decides what they mean.
+//! The launcher only steps in if the target ignores them, and stops when the target stops.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -17,25 +17,25 @@ use stockade_sys::signals::{Arrived, SignalSet, Waking, ignored, next_signal};
 
 /// How long a signalled target has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
-/// This many interrupts within [`INSISTENCE`] end the tree, whatever the target makes of them.
+/// This many interrupts within [`INSISTENCE`] end the process tree, whatever the target does with them.
 const INTERRUPTS: usize = 3;
 const INSISTENCE: Duration = Duration::from_secs(2);
 
-/// The launcher's signals, blocked and read from a descriptor.
+/// The launcher's signals, blocked and read from a signalfd.
 pub struct Signals {
     descriptor: OwnedFd,
-    /// The mask before, which is the target's to have.
+    /// The previous mask, for the target.
     before: SignalSet,
     interrupts: Vec<Instant>,
-    /// The signal that asked for the end, and when patience runs out.
+    /// The signal that asked for the end, and the deadline of the target.
     ending: Option<(i32, Instant)>,
-    /// Whether the run could be held still each time that the launcher was to stop with it.
+    /// Whether the run could be paused each time that the launcher was to stop with it.
     can_stop: bool,
     _modes: Modes,
 }
 
 impl Signals {
-    /// Blocks the signals that the launcher answers: not those that its caller had it ignore, as nohup(1) does, which the target
+    /// Blocks the signals that the launcher handles, except those its caller set to be ignored, as nohup(1) does: the target
     /// ignores too.
     pub fn take() -> io::Result<Signals> {
         const ANSWERED: &[i32] = &[
@@ -61,7 +61,7 @@ impl Signals {
         })
     }
 
-    /// What the start of a run needs of them.
+    /// The parts that the start of a run needs.
     pub fn for_start(&self) -> CallersSignals<'_> {
         CallersSignals {
             mask: self.before,
@@ -74,13 +74,13 @@ impl Signals {
         self.descriptor.as_fd()
     }
 
-    /// The signal by which somebody ended the run, if one did.
+    /// The signal that ended the run, if one did.
     pub fn ended_by(&self) -> Option<i32> {
         self.ending.map(|(signal, _)| signal)
     }
 
-    /// Reads what has arrived after the end of the run. Whether a signal asks the launcher to end too: one that came now, or an
-    /// earlier one, some time after its grace.
+    /// Reads signals that arrived after the end of the run. Returns true if one asks the launcher to end too: a new one, or an
+    /// earlier one, some time after its grace period.
     pub fn ask_to_end(&mut self) -> bool {
         let mut asks = false;
         while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
@@ -95,7 +95,7 @@ impl Signals {
         asks || self.ending.is_some_and(|(_, end)| Instant::now() >= end + GRACE)
     }
 
-    /// Answers what has arrived.
+    /// Handles the signals that have arrived.
     pub fn answer(&mut self, child: &Child) {
         while let Some(arrived) = next_signal(self.descriptor.as_raw_fd()) {
             self.answer_one(arrived, child);
@@ -110,13 +110,13 @@ impl Signals {
                 child.signal(arrived.signal);
                 self.expect_end(arrived.signal);
             }
-            // The target got these keys itself; the launcher stops when the target does.
+            // The target received these keys itself; the launcher stops when the target does.
             _ => {}
         }
     }
 
-    /// A key reached the target too. Interactive programs catch it and go on; what ignores it, or is stopped, must end, and so
-    /// must everything for somebody who insists.
+    /// Handles a key. The target received it too: interactive programs catch it and go on; one that ignores it, or is
+    /// stopped, must end. If the person insists, the whole tree must end.
     fn key(&mut self, signal: i32, child: &Child) {
         let now = Instant::now();
         self.interrupts.push(now);
@@ -129,7 +129,7 @@ impl Signals {
         }
     }
 
-    /// Gives the target time to end, then ends the tree.
+    /// Gives the target time to exit, then kills the tree.
     fn expect_end(&mut self, signal: i32) {
         if self.ending.is_none() {
             self.ending = Some((signal, Instant::now() + GRACE));
@@ -146,7 +146,7 @@ impl Signals {
     }
 }
 
-/// Whether this process belongs to a job of a shell that it was started by: a script waits for it without hearing of a stop.
+/// Whether this process is in a job of the shell that started it: a script waits for it without noticing a stop.
 fn is_job() -> bool {
     use nix::unistd::{getpgid, getpgrp, getppid, getsid};
     let parent = Some(getppid());

@@ -1,4 +1,4 @@
-//! What a script is granted since its text names it, beside its profile.
+//! Grants for resources that a script's text names, beside its profile.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use stockade_text::mask::holds_secret;
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
-/// What a script gets beside its profile.
+/// The grants of a script beside its profile.
 #[derive(Debug, Default)]
 pub struct Grants {
     pub read: Vec<PathBuf>,
@@ -21,19 +21,19 @@ pub struct Grants {
     pub env: Vec<OsString>,
     /// As flags.
     pub said: String,
-    /// Whether these and the profile are all that its text seems to need.
+    /// Whether these and the profile cover all that the text seems to need.
     pub is_all: bool,
-    /// What the text names and doesn't get.
+    /// Resources that the text names and that aren't granted.
     pub left_out: Vec<String>,
 }
 
-/// Flags that are said, and columns of each.
+/// The most flags that are printed, and the most columns of each.
 const MOST_SAID: usize = 8;
 const LONGEST_SAID: usize = 60;
 
 impl Grants {
-    /// Of what its text names, what is itself: nothing that is closed, no link, no directory outside the root, and no
-    /// variable that holds a secret or steers what is loaded. The launch looks at the paths again.
+    /// Grants the named resources, as exact paths: nothing that is closed, no link, no directory outside the root, and no
+    /// variable that holds a secret or affects loading. The launch checks the paths again.
     pub fn of(answer: &Inference, setting: &Setting) -> Grants {
         let least = &answer.least_grants;
         let mut grants = Grants {
@@ -48,7 +48,7 @@ impl Grants {
         };
         let matcher = Matcher::new(&policy);
         let mut said = Vec::new();
-        // What may be written may be read.
+        // A path that may be written may be read.
         let (writes, others): (Vec<_>, Vec<_>) = answer
             .runs_with
             .chunks_exact(2)
@@ -89,14 +89,14 @@ impl Grants {
     }
 }
 
-/// A variable that a text names: a name, and nothing that steers what is loaded.
+/// Whether a variable that a text names may be passed: it is a valid name, and doesn't affect loading.
 fn may_be_given(name: &str) -> bool {
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let holds = || std::env::var_os(name).is_some_and(|value| holds_secret(&value.to_string_lossy()));
     is_name && !is_unsecure(name.as_ref()) && name != "PATH" && !loads_code(name) && !holds()
 }
 
-/// Where a path of a text leads, `.` and `..` taken as they are written.
+/// Resolves a path of a text lexically, `.` and `..` included.
 fn placed(word: &str, root: &Path, setting: &Setting) -> Option<PathBuf> {
     let path = match word.strip_prefix("~/") {
         Some(rest) => setting.home.as_ref()?.join(rest),
@@ -141,7 +141,7 @@ fn writable(path: PathBuf, root: &Path, matcher: &Matcher<'_>) -> Vec<PathBuf> {
         PathBuf::from(name)
     };
     let all: Vec<PathBuf> = suffixes.iter().map(beside).collect();
-    // The whole path, too: what is closed may lie in what is made.
+    // Check the whole path too: a closed path may lie in the new directory.
     match is_given(&first) && matcher.denial(Access::WRITE, &path, false).is_none() {
         true => all.into_iter().filter(is_given).collect(),
         false => Vec::new(),

@@ -1,6 +1,6 @@
-//! `stockade trust`: shows what a project's configuration would allow, asks, and pins its content.
+//! `stockade trust`: shows the grants of a project's configuration, asks, and pins its content.
 //!
-//! What is shown, hashed and pinned was read once. Texts in it come from the project's author, and are escaped.
+//! The content that is shown, hashed and pinned was read once. Its texts come from the project's author, and are escaped.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -21,10 +21,10 @@ use stockade_judge::{self as judge, Line, Project};
 use stockade_text::visible::style::{Ink, Style};
 use stockade_text::visible::visible_but_for_blanks;
 
-/// Exit code: it isn't trusted.
+/// Exit code: the project isn't trusted.
 const UNTRUSTED: u8 = 1;
 
-/// A terminal has no longer line.
+/// The longest line of a terminal.
 const LONGEST_LINE: usize = 4096;
 
 /// Carries out `stockade trust`.
@@ -47,7 +47,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
         note("already trusted");
         return Ok(0);
     }
-    // Where the answer can't be kept there's no use in asking.
+    // If the answer can't be stored, asking is pointless.
     let state = here.surroundings.state.as_deref();
     judge::trusted(state)?;
     out.flush().map_err(unprinted)?;
@@ -70,7 +70,7 @@ fn absent(task: &Trust, here: &Here) -> Result<u8, Failure> {
     Err(Failure::text(REFUSED, message).hint("name the project's root: `stockade trust DIR`"))
 }
 
-/// Path, hash, and what it allows: `+` marks what wasn't trusted before, `-` what isn't there any more.
+/// Prints the path, the hash, and the grants: `+` marks a new one, `-` a removed one.
 fn show(here: &Here, project: &Project, out: &mut dyn Write) -> Result<(), Failure> {
     let widening = here.layers.widening();
     let is_new = |line: &Line| !project.is_trusted() && widening.added.contains(line);
@@ -111,7 +111,7 @@ fn diff(here: &Here, project: &Project, out: &mut dyn Write) -> Result<u8, Failu
     Ok(UNTRUSTED)
 }
 
-/// What was denied or narrowed before, in the words that said so.
+/// Prints the denials and limits that are lifted, as they were written.
 fn lifted(lines: &[Line], out: &mut dyn Write) -> Result<(), Failure> {
     for line in lines {
         writeln!(out, "! no longer: {}", visible(&line.text)).map_err(unprinted)?;
@@ -125,7 +125,7 @@ fn marked(mark: char, line: &Line, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{mark} {text}  # {}", visible(&origins)).map_err(unprinted)
 }
 
-/// Whether the person agrees: by a flag, or by a word on the terminal.
+/// Whether the person agrees: by a flag, or by an answer on the terminal.
 fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     if let Some(hash) = &task.hash {
         if hash.eq_ignore_ascii_case(&project.hash) {
@@ -158,13 +158,13 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     }
 }
 
-/// One line of the person's. What was typed before the question is no answer to it, and the end of the input is a no.
+/// Reads one line from the person. Input typed before the question doesn't answer it, and end of input is a no.
 fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
     let _ = tcflush(stdin, FlushArg::TCIFLUSH);
     let offer = AnswerChoices::whether();
     let question = Ink::here().styled(Style::Asked, "Trust this configuration?");
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
-    // Past the buffer of `Stdin`, which would keep what isn't the answer.
+    // Bypasses the buffer of `Stdin`, which would keep input beyond the answer.
     let mut line = [0; LONGEST_LINE];
     match nix::unistd::read(stdin, &mut line)? {
         0 => Ok(LineMeaning::Answer(Choice::No { all: false }, None)),
@@ -194,7 +194,7 @@ fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Also of a project that isn't there any more.
+/// Revokes trust, also of a project that no longer exists.
 fn revoke(root: Option<&Path>, out: &mut dyn Write) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     let here = surroundings.directory;

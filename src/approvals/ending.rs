@@ -1,4 +1,4 @@
-//! How watching ends: by a signal, or with its terminal. Either way nothing is left behind; a panic drops the watcher,
+//! How the watcher ends: by a signal, or when its terminal closes. Either way nothing is left behind; a panic drops it,
 //! which removes its socket.
 
 use std::io;
@@ -9,24 +9,24 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use stockade_sys::signals::{SignalSet, next_signal};
 
-/// Signals that end it, blocked and read from a descriptor.
+/// The signals that end the watcher, blocked and read from a signalfd.
 pub struct Signals(OwnedFd);
 
 impl Signals {
-    /// Blocks them.
+    /// Blocks the signals.
     pub fn take() -> io::Result<Signals> {
         let set = SignalSet::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT]);
         set.block()?;
         set.descriptor(true).map(Signals)
     }
 
-    /// The exit code, once one of them has come.
+    /// The exit code, once a signal has arrived.
     pub fn exit_code(&self) -> Option<u8> {
         let arrived = next_signal(self.0.as_raw_fd())?;
         u8::try_from(128 + arrived.signal).ok()
     }
 
-    /// Waits until output is taken. Once one of them has come it is an error.
+    /// Waits until the output is writable. Returns an error once a signal has arrived.
     pub fn wait_for_room(&self, output: BorrowedFd<'_>) -> io::Result<()> {
         let mut waiting = [
             PollFd::new(self.as_fd(), PollFlags::POLLIN),
@@ -46,13 +46,13 @@ impl AsFd for Signals {
     }
 }
 
-/// Ends the process when its terminal is gone. Reading keys from such a one would go on without end.
+/// Ends the process when its terminal hangs up. Reading keys from such a terminal would never end.
 pub fn end_with_the_terminal(socket: PathBuf) -> io::Result<()> {
     const HANGUP: i32 = 128 + libc::SIGHUP;
     let watch = move || {
         let terminal = io::stdin();
         loop {
-            // A hangup is told without being asked for.
+            // poll(2) reports a hangup even without requested events.
             let mut polled = [PollFd::new(terminal.as_fd(), PollFlags::empty())];
             let _ = poll(&mut polled, PollTimeout::NONE);
             let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;

@@ -1,4 +1,4 @@
-//! Prints questions and what becomes of them: plain lines for people, or lines of JSON for programs.
+//! Prints questions and their outcomes: plain lines for people, or lines of JSON for programs.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -15,41 +15,41 @@ use stockade::profile::visible;
 use stockade_sys::terminal;
 use stockade_text::visible::{fit, visible_json};
 
-/// One thing that is told.
+/// One event to print.
 pub enum Event<'a> {
-    /// A question came, or is shown once more.
+    /// A question arrived, or is shown again.
     Asked(&'a WaitingQuestion),
-    /// Somebody wants to know more about it.
+    /// Details of a question were requested.
     Details(&'a WaitingQuestion),
-    /// It was answered here.
+    /// The question was answered here.
     Answered(u32, &'a Answer),
-    /// It isn't asked any more.
+    /// The question is no longer pending.
     Gone(u32),
-    /// The watcher ended before it was answered.
+    /// The watcher ended before the question was answered.
     Refused(u32),
-    /// Nothing waits.
+    /// No question is pending.
     Nothing,
     /// How to answer.
     Help(&'a str),
 }
 
-/// How it is told.
+/// The output format.
 #[derive(Clone, Copy)]
 pub struct Form<'a> {
     /// One object a line.
     json: bool,
-    /// What ends a wait for a reader that takes nothing.
+    /// Signals that end a wait for a reader that takes nothing.
     signals: &'a Signals,
 }
 
-/// An event as JSON. What only helps a reader isn't one.
+/// An event as JSON. Help for people has no JSON form.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Told<'a> {
     Asked {
         number: u32,
         request: &'a EscalationRequest,
-        /// The words that answer it.
+        /// The accepted answers.
         answers: Vec<&'a str>,
         /// Milliseconds until the run stops waiting.
         left_ms: u128,
@@ -68,12 +68,12 @@ enum Told<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Lines of JSON, or for people.
+    /// Selects lines of JSON, or text for people.
     pub fn new(json: bool, signals: &'a Signals) -> Form<'a> {
         Form { json, signals }
     }
 
-    /// Tells it on standard output at once: a program reads line by line.
+    /// Prints an event to standard output and flushes it: a program reads line by line.
     pub fn tell(self, event: &Event<'_>) -> io::Result<()> {
         match self.json {
             true => self.tell_program(event),
@@ -129,7 +129,7 @@ impl<'a> Form<'a> {
         self.print(&format!("   {}", shown::answers(question)))
     }
 
-    /// On a terminal no row begins with a text from a run.
+    /// Prints a line; on a terminal no row begins with text from a run.
     fn print(self, line: &str) -> io::Result<()> {
         match terminal::size(io::stdout().as_fd()) {
             Ok((columns, _)) if columns > 0 => self.put(&format!("{}\n", fit::broken(line, columns.into()))),

@@ -21,23 +21,23 @@ use event::Form;
 use stockade::approve::socket::{WatchError, Watcher};
 use stockade::surroundings::Surroundings;
 
-/// How long it stays.
+/// How long the watcher stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stay {
-    /// Until nothing waits any more.
+    /// Until no question is pending.
     WhileAsked,
     /// Until it is told to end.
     Watching,
 }
 
-/// Watches; the exit code.
+/// Watches for questions and returns the exit code.
 pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     let state = surroundings.state.as_ref().ok_or_else(|| {
         Failure::text(REFUSED, "questions need a state directory, and there is none")
             .hint("set `HOME`, or `XDG_STATE_HOME` to an absolute path")
     })?;
-    // Before there is anything to clean up.
+    // Block signals before there is anything to clean up.
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let watcher = Watcher::begin(state)?;
     let stay = if task.watch { Stay::Watching } else { Stay::WhileAsked };
@@ -50,7 +50,7 @@ pub fn approvals(task: &Approvals) -> Result<u8, Failure> {
     }
 }
 
-/// A question of a run that waits: after a no to all of it, these are answered too.
+/// The next pending question of a run: after `no all` these are answered too.
 fn next_of_run(watcher: &Watcher, run: &str) -> Option<u32> {
     let mut questions = watcher.questions();
     questions

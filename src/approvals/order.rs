@@ -1,4 +1,4 @@
-//! What a person types in the plain mode: a question's number with an answer, or a command.
+//! Input of the plain mode: a question's number with an answer, or a command.
 
 pub use stockade::approve::grammar::Word;
 use stockade_text::visible::fit;
@@ -8,19 +8,19 @@ use stockade_text::visible::fit;
 pub enum Order<'l> {
     /// An answer to one question, in the words of [`stockade::approve::grammar`].
     Answer(u32, &'l str),
-    /// No to all that wait, with the reason.
+    /// Refuse all pending questions, with the reason.
     Refuse(Option<String>),
-    /// Show what waits.
+    /// List the pending questions.
     List,
-    /// Say what can be typed.
+    /// Print the help.
     Help,
-    /// End.
+    /// Quit.
     Quit,
     /// An empty line.
     Nothing,
 }
 
-/// What can be typed.
+/// The help text.
 pub const HELP: &str = "\
 N y               yes to question N, until its run ends
 N o, N a          yes for this access alone; for later runs too
@@ -32,10 +32,10 @@ all no [REASON]   no to all that wait
 list, help, quit  what waits; this; end (what waits is refused)
 Each is a letter or the whole word: yes, once, always, wider, no, details";
 
-/// Columns of what isn't understood that are said again.
+/// Columns of unrecognised input that the error repeats.
 const MOST_COLUMNS: usize = 160;
 
-/// Reads a line. The error says what isn't understood.
+/// Parses a line. The error names what isn't understood.
 pub fn read(line: &str) -> Result<Order<'_>, String> {
     let (first, rest) = split(line);
     if first.bytes().all(|byte| byte.is_ascii_digit()) && !first.is_empty() {

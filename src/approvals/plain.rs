@@ -1,4 +1,4 @@
-//! Lines: for scripts and programs, and for terminals that want nothing drawn on them.
+//! The line mode: for scripts and programs, and for terminals without a full-screen display.
 //!
 //! Questions go to standard output. Answers come from standard input, line by line.
 
@@ -23,9 +23,9 @@ use stockade::approve::{Answer, Choice};
 
 /// How long runs have to find this watcher: they look every 200 ms.
 const QUIET: Duration = Duration::from_secs(1);
-/// How often it is seen whether a question's time is over.
+/// How often the questions' deadlines are checked.
 const SLICE: Duration = Duration::from_millis(250);
-/// Watches; the exit code.
+/// Watches for questions and returns the exit code.
 pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form<'_>) -> Result<u8, Failure> {
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input = input.map_err(|error| Failure::new(REFUSED, &error))?;
@@ -60,13 +60,13 @@ struct Plain<'a> {
     by: String,
     input: File,
     typed: Typed,
-    /// What a script says at once is meant for the questions that wait, which take a moment to come.
+    /// When input is first read: a script's early input is meant for the pending questions, which take a moment to arrive.
     listens_from: Instant,
     quiet_since: Instant,
     has_asked: bool,
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(PartialEq, Eq)]
 enum Next {
     GoOn,
@@ -99,7 +99,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Says what has changed.
+    /// Prints the changes.
     fn tell(&mut self) -> io::Result<()> {
         let mut waits = self.watcher.questions().next().is_some();
         for news in self.watcher.hear() {
@@ -119,7 +119,7 @@ impl Plain<'_> {
         Ok(())
     }
 
-    /// At a terminal, what was typed while nothing waited is no answer to what comes.
+    /// At a terminal, discards input that was typed while no question was pending.
     fn forget_typed(&mut self) {
         if self.input.is_terminal() {
             let _ = tcflush(&self.input, FlushArg::TCIFLUSH);
@@ -127,7 +127,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Reads what was typed and does it.
+    /// Reads the input and carries it out.
     fn listen(&mut self) -> io::Result<Next> {
         if !is_readable(&self.input) {
             return Ok(Next::GoOn);
@@ -135,7 +135,7 @@ impl Plain<'_> {
         let mut buffer = [0; 4096];
         let count = match self.input.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Next::GoOn),
-            // A terminal that is gone.
+            // The terminal is gone.
             Err(_) | Ok(0) => {
                 if self.typed.has_begun() {
                     note("ignoring the last line, which has no line end");
@@ -185,7 +185,7 @@ impl Plain<'_> {
         }
     }
 
-    /// What was said to one question.
+    /// Handles an answer to one question.
     fn answer(&mut self, number: u32, line: &str) -> io::Result<()> {
         let Some(question) = self.watcher.question(number) else {
             note(&format!("there is no question {number}"));
@@ -211,7 +211,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Answers one question, and with `no all` what else the same run asks.
+    /// Answers one question, and with `no all` the other questions of the same run.
     fn send(&mut self, number: u32, answer: &Answer) -> io::Result<()> {
         let run = self
             .watcher
@@ -231,7 +231,7 @@ impl Plain<'_> {
         }
     }
 
-    /// What still waits is refused when the socket closes.
+    /// Reports the pending questions, which are refused when the socket closes.
     fn say_end(&self) -> io::Result<()> {
         for question in self.watcher.questions() {
             self.form.tell(&Event::Refused(question.number))?;

@@ -1,4 +1,4 @@
-//! Questions as texts for a person. Everything from a request is quoted or escaped here, and no line begins with it.
+//! Questions as text for a person. Everything from a request is quoted or escaped here, and no line begins with it.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 use stockade_text::visible::visible_but_for_blanks;
 
-/// Columns of a text that must fit one line.
+/// The most columns of a text that must fit on one line.
 pub const LINE: usize = 120;
 
-/// The access, in so many columns: `read /etc/hosts`.
+/// The requested access, in at most `columns` columns: `read /etc/hosts`.
 pub fn wanted(request: &EscalationRequest, columns: usize) -> String {
     let evidence = &request.evidence;
     let kind = kind(evidence);
@@ -35,13 +35,13 @@ pub fn run(request: &EscalationRequest) -> String {
     )
 }
 
-/// Seconds until the question ends.
+/// Seconds until the question expires.
 pub fn seconds_left(question: &WaitingQuestion) -> u64 {
     let left = question.deadline.saturating_duration_since(Instant::now());
     left.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }
 
-/// What has to be known for an answer: what would be granted is never cut.
+/// The facts needed for an answer: the access to be granted is never truncated.
 pub fn question(question: &WaitingQuestion) -> Vec<String> {
     let request = &question.request;
     let evidence = &request.evidence;
@@ -64,13 +64,13 @@ pub fn question(question: &WaitingQuestion) -> Vec<String> {
     lines
 }
 
-/// What may be answered, and for how long.
+/// The possible answers, and the time left.
 pub fn answers(question: &WaitingQuestion) -> String {
     let words = AnswerChoices::of(&question.request).shown().join(", ");
     format!("answers: {words}; {} s left", seconds_left(question))
 }
 
-/// The rest.
+/// The remaining details.
 pub fn details(question: &WaitingQuestion) -> Vec<String> {
     let request = &question.request;
     let evidence = &request.evidence;
@@ -100,7 +100,7 @@ pub fn details(question: &WaitingQuestion) -> Vec<String> {
     lines
 }
 
-/// As the command line names it.
+/// The request in the command line's terms.
 pub fn requested(requested: &Requested) -> String {
     match requested {
         Requested::Grants(grants) => {
@@ -111,7 +111,7 @@ pub fn requested(requested: &Requested) -> String {
     }
 }
 
-/// `read /etc/hosts`, and as it was asked for where that was another name.
+/// `read /etc/hosts`, with the requested name where that differs.
 fn asked(evidence: &Evidence) -> String {
     let target = quoted(evidence.target.as_ref());
     match evidence.asked.as_str() {
@@ -158,7 +158,7 @@ fn kind(evidence: &Evidence) -> String {
     name.unwrap_or("do something to").to_string()
 }
 
-/// Escaped, and short enough for a line.
+/// Escaped, and short enough for one line.
 pub fn short(text: &str) -> String {
     fit::shortened(&visible_but_for_blanks(text), LINE)
 }

@@ -1,17 +1,17 @@
-//! Lines out of bytes that come in pieces.
+//! Assembles lines from bytes that arrive in pieces.
 
-/// Bytes of a line.
+/// The most bytes of a line.
 const LONGEST: usize = 64 * 1024;
 
-/// What is typed and not obeyed yet.
+/// Input that isn't a complete line yet.
 #[derive(Debug, Default)]
 pub struct Typed {
     begun: Vec<u8>,
-    /// Whether the line was too long already: no part of it counts, its end neither.
+    /// Whether the current line is already too long: all of it is skipped, including its end.
     skips: bool,
 }
 
-/// A line that ended, or grew too long.
+/// A line that is complete, or too long.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Whole(String),
@@ -19,7 +19,7 @@ pub enum Line {
 }
 
 impl Typed {
-    /// Adds bytes; the lines that they end.
+    /// Adds bytes and returns the lines that they complete.
     pub fn add(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -39,12 +39,12 @@ impl Typed {
         lines
     }
 
-    /// Whether a line has begun and not ended.
+    /// Whether there is an incomplete line.
     pub fn has_begun(&self) -> bool {
         !self.begun.is_empty()
     }
 
-    /// Forgets what has begun.
+    /// Discards the incomplete line.
     pub fn clear(&mut self) {
         *self = Typed::default();
     }

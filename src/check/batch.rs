@@ -1,4 +1,4 @@
-//! Many questions: one JSON object a line in, one a line out, in the same order.
+//! Batch checks: one JSON object per line in, one per line out, in the same order.
 //!
 //! A line that can't be read or answered gets an object with `error`, and the next one is read.
 
@@ -15,17 +15,17 @@ use super::asked_act;
 use super::desk::{Asked, Desk};
 use stockade_judge::{Answer, Decision};
 
-/// Exit code: a line had no answer.
+/// Exit code: a line couldn't be answered.
 const UNANSWERED: u8 = 1;
 
-/// Bytes of a line that are read.
+/// The most bytes of a line that are read.
 const LONGEST_LINE: usize = 1024 * 1024;
 
 /// One line of the input.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Question {
-    /// As it was written, whatever it is.
+    /// The id, exactly as it was written.
     #[serde(deserialize_with = "as_written")]
     id: Option<Box<RawValue>>,
     tool: Option<String>,
@@ -49,12 +49,12 @@ struct Reply<'a> {
     answer: &'a Answer,
 }
 
-/// A line that got no answer.
+/// A line that couldn't be answered.
 #[derive(Serialize)]
 struct Unanswered {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Box<RawValue>>,
-    /// A reader of the decision alone finds that it isn't a yes.
+    /// For a reader that looks only at the decision: it isn't a yes.
     decision: Decision,
     error: String,
 }
@@ -63,17 +63,17 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<R
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The id of a line that is no question, as far as it can be read; `None` where it has none.
+/// The id of a malformed line, as far as it can be parsed; `None` where it has none.
 fn named(line: &[u8]) -> Option<Box<RawValue>> {
     let mut found = None;
-    // What is wrong with the rest has been said, or will be.
+    // Errors in the rest of the line are reported elsewhere.
     let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
-    // How one goes on that the cut end touches isn't known.
+    // An id that touches the truncated end may be incomplete.
     let ends = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end == line.as_ptr_range().end;
     found.filter(|id| !ends(id)).map(ToOwned::to_owned)
 }
 
-/// Keeps the id even where what follows can't be read.
+/// Keeps the id even if the rest can't be parsed.
 struct IdOf<'f, 'de> {
     found: &'f mut Option<&'de RawValue>,
 }
@@ -96,21 +96,21 @@ impl<'de> Visitor<'de> for IdOf<'_, 'de> {
     }
 }
 
-/// What a line of input is.
+/// A line of input.
 enum Line {
     Text(Vec<u8>),
-    /// Its beginning.
+    /// The beginning of a line that is too long.
     TooLong(Vec<u8>),
     End,
 }
 
-/// Answers until the input ends; the exit code says whether each line had an answer.
+/// Answers until the input ends; the exit code tells whether every line was answered.
 pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
     let mut is_all_answered = true;
     loop {
-        // A caller that waits for an answer before its next question gets it.
+        // Flush for a caller that waits for an answer before its next question.
         if input.buffer().is_empty() && out.flush().is_err() {
             return Ok(0);
         }
@@ -133,7 +133,7 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
     }
 }
 
-/// The answer; an error is the line that says why there is none.
+/// The answer; an error is the output line with the reason that there is none.
 fn reply(desk: &mut Desk<'_>, line: &[u8]) -> Result<String, String> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(unanswered(
@@ -182,7 +182,7 @@ fn unanswered(id: Option<Box<RawValue>>, error: String) -> String {
     serde_json::to_string(&unanswered).expect("texts alone")
 }
 
-/// The next line without its end; of one that is too long the rest is skipped.
+/// The next line without its end; the rest of one that is too long is skipped.
 fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
     let mut line = Vec::new();
     let limit = LONGEST_LINE as u64 + 1;

@@ -1,4 +1,4 @@
-//! Who answers: the layers of each root, the rules of each file, and the trail that keeps every answer.
+//! Answers checks: from the layers of each root and the rules of each file; every answer goes to the audit trail.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Judge, Layers, Permissions, permissions_of};
 use stockade_store::{AuditWriter, Level};
 
-/// Roots and files of rules that are kept ready at once.
+/// The most roots and rule files that are cached at once.
 const MOST_KEPT: usize = 64;
 
-/// One question. What isn't said is as the flags say.
+/// One question. Missing fields take the values of the flags.
 pub(super) struct Asked {
     pub(super) agent: Option<String>,
     pub(super) act: Act,
@@ -30,7 +30,7 @@ pub(super) struct Asked {
     pub(super) rules: Option<PathBuf>,
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Wrong {
     #[error("the root `{}` can't be used", visible(&.0.to_string_lossy()))]
@@ -53,19 +53,19 @@ impl Wrong {
     }
 }
 
-/// A root and a file of rules, as they were when they were read.
+/// Cache key: a root and a rules file, as they were when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     root: PathBuf,
     rules: Option<(PathBuf, Option<SystemTime>)>,
 }
 
-/// What is ready for one of them.
+/// Cache entry of a root and rules file.
 struct Ready {
     layers: Layers,
     judge: Judge,
     root: PathBuf,
-    /// What the agents that were asked for may reach, by name.
+    /// The resources that each requested agent can reach, by name.
     reachable: HashMap<String, Reachable>,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Desk<'c> {
 }
 
 impl<'c> Desk<'c> {
-    /// Reads what the flags name, so that a fault in it is told before the first question.
+    /// Reads the files that the flags name, so that an error in them is reported before the first question.
     pub(super) fn open(check: &'c Check) -> Result<Desk<'c>, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let root = surroundings
@@ -97,7 +97,7 @@ impl<'c> Desk<'c> {
         })
     }
 
-    /// Decides, and keeps what was decided.
+    /// Decides, and records the decision.
     pub(super) fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
         let check = self.check;
         let here = &self.surroundings.directory;
@@ -142,7 +142,7 @@ impl<'c> Desk<'c> {
     }
 
     fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
-        // Which of them it takes the writer knows; without one nothing need be put together.
+        // The writer selects the records; without a writer none need be built.
         if self.check.audit == Level::Off {
             return;
         }
@@ -158,7 +158,7 @@ impl<'c> Desk<'c> {
         self.writer.observer().note("", record);
     }
 
-    /// Writes what is left of the trail. No decision depends on it.
+    /// Writes the rest of the trail. No decision depends on it.
     pub(super) fn close(self) {
         if let Err(error) = self.writer.finish() {
             note(&Failure::new(REFUSED, &error).message);
@@ -188,7 +188,7 @@ impl Ready {
         })
     }
 
-    /// What the agent's runs could do here, resolved once.
+    /// The resources that the agent's runs could reach here, resolved once.
     fn reachable(&mut self, agent: &Agent) -> Result<&Reachable, Wrong> {
         if !self.reachable.contains_key(&agent.name) {
             let role = agent.role();
@@ -207,7 +207,7 @@ impl Ready {
     }
 }
 
-/// A file of rules that was changed meanwhile is another one.
+/// The cache key: a rules file that has changed is a different one.
 fn key(root: PathBuf, rules: Option<&Path>) -> Key {
     let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     Key {

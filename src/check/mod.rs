@@ -1,4 +1,4 @@
-//! `stockade check`: may this be done? Nothing is run, opened or asked.
+//! `stockade check`: decides whether an act is allowed. Nothing is run, opened or asked.
 
 mod batch;
 mod desk;
@@ -15,10 +15,10 @@ use stockade::profile::visible;
 use stockade_judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
 use stockade_text::quote::command_line;
 
-/// Exit code: it may not be done.
+/// Exit code: the act is denied.
 const DENIED: u8 = 1;
 
-/// Exit code: somebody has to say yes first.
+/// Exit code: the act needs a confirmation.
 const UNCONFIRMED: u8 = 3;
 
 /// Carries out `stockade check …`.
@@ -55,7 +55,7 @@ fn one(check: &Check, desk: &mut Desk<'_>, out: &mut dyn Write) -> Result<u8, Fa
     }
 }
 
-/// What is asked, from the flags.
+/// The act in question, from the flags.
 fn act(check: &Check) -> Result<Act, Failure> {
     let wrong = |message: &str, hint: &str| Err(Failure::text(REFUSED, message).hint(hint));
     let command = line_of(&check.command)?;
@@ -77,7 +77,7 @@ fn act(check: &Check) -> Result<Act, Failure> {
     }
 }
 
-/// The command line that is behind `--`: one word is a text as a shell gets it.
+/// The command line after `--`: a single word is a text as a shell gets it.
 pub(super) fn line_of(words: &[OsString]) -> Result<Option<String>, Failure> {
     match words {
         [] => Ok(None),
@@ -89,7 +89,7 @@ pub(super) fn line_of(words: &[OsString]) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The question that these fields make together.
+/// The act that these fields describe together.
 fn asked_act(
     tool: Option<&str>,
     command: Option<String>,
@@ -128,7 +128,7 @@ fn asked_act(
     }
 }
 
-/// For a person: the decision first. What is in it may come from a model.
+/// Text for a person: the decision first. Its content may come from a model.
 fn shown(answer: &Answer) -> String {
     let reason = match answer.tool_error() {
         Some(error) => error.content,
@@ -158,7 +158,7 @@ fn remember_text(remember: &Remember) -> String {
     }
 }
 
-/// What can't be answered ends a single check.
+/// An error ends a single check.
 impl From<Wrong> for Failure {
     fn from(wrong: Wrong) -> Failure {
         Failure {

@@ -1,4 +1,4 @@
-//! `stockade learn`: runs a command inside a ceiling, observes it, and prints the least profile for what it did.
+//! `stockade learn`: runs a command inside a ceiling, observes it, and prints the least profile for its uses.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ use stockade::{Outcome, Ready, Sandbox};
 use stockade_infer::{Language, Setting};
 use stockade_store::Level;
 
-/// Observes one run; the exit code of the command.
+/// Observes one run; returns the exit code of the command.
 pub fn learn(task: &Learn) -> Result<u8, Failure> {
     let name = name(task)?;
     let printed = printed(task)?;
@@ -44,7 +44,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     Ok(outcome.exit_code())
 }
 
-/// Where what was learnt goes, opened before the run.
+/// Where the lesson is written; opened before the run.
 struct Printed {
     profile: Option<Sink>,
     /// Standard output, while the command's goes to standard error.
@@ -98,7 +98,7 @@ fn print(task: &Learn, lesson: &Lesson, printed: Printed) -> Result<(), Failure>
     }
 }
 
-/// The profile's name: a file's has to be the file's.
+/// The profile's name: a profile in a file must have the file's name.
 fn name(task: &Learn) -> Result<String, Failure> {
     let stem = task.output.as_deref().and_then(Path::file_stem);
     let of_file = stem.map(|stem| stem.to_string_lossy().into_owned());
@@ -130,7 +130,7 @@ fn name(task: &Learn) -> Result<String, Failure> {
     }
 }
 
-/// What is known of the run beside what was seen.
+/// Facts about the run beside the observed uses.
 struct Observed {
     policy: Policy,
     free: Policy,
@@ -172,7 +172,7 @@ fn observe(
     Ok((observed, outcome))
 }
 
-/// With a supervisor of its own, who is told of what it does. A run inside a run has none, and nothing would be seen.
+/// Prepares a run with a supervisor of its own, which reports uses. A nested run has none, and nothing would be seen.
 fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
     let (program, arguments) = task.command.split_first().expect("clap requires a command");
     let prepare = |sandbox: &Sandbox| sandbox.command(program).args(arguments).prepare();
@@ -183,7 +183,7 @@ fn ready(task: &Learn, sandbox: &Sandbox) -> Result<Ready, Failure> {
     match prepare(&sandbox.clone().telling_hosts()) {
         Ok(ready) if ready.plan.supervisor == SupervisorAbility::Own && ready.plan.supervision.is_some() => Ok(ready),
         Ok(_) => Err(unseen()),
-        // What the ceiling itself lacks is said first.
+        // Report first what the ceiling itself lacks.
         Err(stockade::Error::Plan(_)) => Err(prepare(sandbox).map_or_else(Failure::from, |_| unseen())),
         Err(error) => Err(error.into()),
     }
@@ -212,7 +212,7 @@ impl Observed {
         lesson
     }
 
-    /// What the script asks for by its text.
+    /// The effects that the script's text asks for.
     fn asked(&self) -> Option<Asked> {
         self.scripts.iter().find_map(|script| {
             let source = std::fs::read_to_string(script).ok()?;

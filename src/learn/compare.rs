@@ -1,4 +1,4 @@
-//! What a script asks for by its text, beside what it used when it ran.
+//! Compares the effects inferred from a script's text with those used when it ran.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::lesson::Lesson;
 
-/// What was read from the script.
+/// The effects inferred from the script.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Asked {
     /// The lowest profile, as inferred.
     pub profile: String,
-    /// Paths that it reads; `…` stands for what isn't known.
+    /// Paths that it reads; `…` stands for an unknown part.
     pub reads: Vec<String>,
     /// Paths that it writes.
     pub writes: Vec<String>,
@@ -21,16 +21,16 @@ pub struct Asked {
     pub listens: bool,
 }
 
-/// Both, and where they differ.
+/// The inferred and the used effects, and their differences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// What was inferred.
+    /// The inferred effects.
     pub asked: Asked,
-    /// The lowest profile of what was used.
+    /// The lowest profile that covers the used effects.
     pub used: String,
-    /// What was asked and never used.
+    /// Effects inferred and never used.
     pub never_used: Vec<Effect>,
-    /// What was used and not inferred.
+    /// Effects used and not inferred.
     pub not_inferred: Vec<Effect>,
     /// Each target, for a table.
     #[serde(skip)]
@@ -46,18 +46,18 @@ pub struct Effect {
     pub target: String,
 }
 
-/// A line of the table: what was asked, and all that was used for it.
+/// A row of the table: an inferred effect, and all uses of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// `read`, `write`, `connect`, `listen`.
     pub effect: &'static str,
-    /// What was asked; `None`: it wasn't inferred.
+    /// The inferred target; `None` if it wasn't inferred.
     pub asked: Option<String>,
-    /// What was used; empty: never.
+    /// The used targets; empty if it was never used.
     pub used: Vec<String>,
 }
 
-/// Puts both side by side.
+/// Compares the inferred effects with a lesson.
 pub fn compare(asked: Asked, lesson: &Lesson) -> Comparison {
     let ports: Vec<String> = lesson.listens.iter().map(u16::to_string).collect();
     let port = match asked.listens {
@@ -115,7 +115,7 @@ impl Comparison {
     }
 }
 
-/// Rows for what was asked, each with what was used for it, and one for the rest.
+/// A row for each inferred target with its uses, and one for the rest.
 fn side_by_side(
     effect: &'static str,
     asked: &[String],
@@ -145,7 +145,7 @@ fn side_by_side(
     rows
 }
 
-/// Whether a path that was used is one that was asked for, or below it. Of what isn't known whole, the beginning counts.
+/// Whether a used path is the inferred one or below it. Of a partly unknown path the known beginning counts.
 fn is_below(asked: &str, used: &str) -> bool {
     let is_in_root = |path: &str| !path.starts_with(['/', '~', '…']);
     if is_in_root(asked) != is_in_root(used) && !asked.starts_with('…') {
@@ -171,7 +171,7 @@ fn plain(path: &str) -> PathBuf {
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 
-/// Whether a host that was used is one that was asked for. Ports of the web needn't be named.
+/// Whether a used host is an inferred one. Ports of the web may be left out.
 fn is_host(asked: &str, used: &str) -> bool {
     let (known, is_cut) = match asked.split_once('…') {
         Some((known, _)) => (known, true),

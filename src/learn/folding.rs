@@ -1,4 +1,4 @@
-//! A directory in place of its files, where most of it was used; and nothing twice.
+//! Folds grants for files into a grant for their directory where most of it was used, and removes duplicates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use super::used::{RunContext, Wanted};
 pub use stockade::report::{Flag, FlagGrant, GrantLimits, PathGrant};
 
-/// Fewer files than this stay files.
+/// A directory with fewer used files isn't folded.
 const FEWEST_USED: usize = 3;
-/// Of the entries of a directory, so many in a hundred must have been used.
+/// The percentage of a directory's entries that must have been used.
 const MOST_OF_IT: usize = 80;
-/// More new files than this in one directory are a grant of the directory.
+/// More new files than this in one directory become a grant of the directory.
 const MOST_MADE: usize = 3;
-/// Directories with more entries are never named for their files.
+/// Directories with more entries are never folded.
 const LARGEST: usize = 10_000;
 
-/// The fewest grants that cover all that was used, in the order of their kind and path.
+/// The fewest grants that cover all uses, ordered by kind and path.
 pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<FlagGrant> {
     let grant_limits = GrantLimits::new(run_context.policy, run_context.home, run_context.command);
     let mut paths: BTreeSet<(Flag, PathBuf)> = BTreeSet::new();
@@ -50,7 +50,7 @@ pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<FlagG
     paths.chain(others).collect()
 }
 
-/// A directory that may stand for what was used in it, and isn't granted yet.
+/// A directory that may replace the files used in it, and isn't granted yet.
 fn foldable(
     paths: &BTreeSet<(Flag, PathBuf)>,
     made: &BTreeSet<&Path>,
@@ -82,13 +82,13 @@ fn foldable(
         .map(|((flag, directory), _)| (flag, directory.to_path_buf()))
 }
 
-/// How many entries a directory has now, after the run.
+/// The number of entries that a directory has now, after the run.
 fn entries(directory: &Path) -> Option<usize> {
     let count = fs::read_dir(directory).ok()?.take(LARGEST + 1).count();
     (count <= LARGEST).then_some(count)
 }
 
-/// Takes out what another grant allows as well.
+/// Removes grants that another grant covers.
 fn drop_covered(paths: &mut BTreeSet<(Flag, PathBuf)>) {
     let all = paths.clone();
     let grant = |(flag, path): &(Flag, PathBuf)| PathGrant {

@@ -1,4 +1,4 @@
-//! Uses that need no grant: what every run has, and what programs look for at their start and do without.
+//! Uses that need no grant: resources of every run, and files that programs look for at their start and do without.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::used::RunContext;
 use stockade::policy::{Access, Matcher};
 use stockade::report::Kind;
 
-/// Settings of libraries and shells that are read where they are there, whatever the program is for.
+/// Settings of libraries and shells that are read if they exist, whatever the program.
 const SETTINGS: [&str; 10] = [
     "/etc/gcrypt",
     "/etc/krb5.conf",
@@ -21,16 +21,16 @@ const SETTINGS: [&str; 10] = [
     "/sys/fs/cgroup",
 ];
 
-/// The files by which names are found. Where hosts are named a run has its own.
+/// The files of name resolution. A run with granted hosts has its own.
 const OF_NAMES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf"];
 
-/// Calls that look whether something could be done.
+/// System calls that only check access.
 const LOOKS: [&str; 3] = ["access", "faccessat", "faccessat2"];
 
-/// Calls that read a link's text.
+/// System calls that read a link's text.
 const LINKS: [&str; 2] = ["readlink", "readlinkat"];
 
-/// Tells uses that need no grant.
+/// Classifies uses that need no grant.
 pub(super) struct Free<'a> {
     run_context: &'a RunContext<'a>,
     matcher: Matcher<'a>,
@@ -48,7 +48,7 @@ impl<'a> Free<'a> {
 
     /// Whether a use of a path needs no grant.
     pub(super) fn is_free(&self, used: &Use, path: &Path) -> bool {
-        // A pipe or file without a name, by way of `/dev/fd`: the run made it.
+        // A pipe or an unnamed file, opened through `/dev/fd`: the run made it.
         if !path.has_root() {
             return true;
         }
@@ -76,12 +76,12 @@ impl<'a> Free<'a> {
         sockets.any(|grant| path.starts_with(&grant.path))
     }
 
-    /// Whether nothing came of it: programs ask whether they may write, and then don't.
+    /// Whether a use was only a check: programs ask whether they may write, and then don't.
     fn is_only_looked_at(&self, used: &Use, path: &Path) -> bool {
         is_of(used, &LOOKS) && (used.access != Kind::Read || path.is_dir())
     }
 
-    /// Whether a link leads to what is granted then, or to nothing that could be.
+    /// Whether a link leads to a granted path, or to one that could never be granted.
     fn is_followed(&self, link: &Path) -> bool {
         let Ok(end) = link.canonicalize() else {
             return true;
@@ -99,7 +99,7 @@ impl<'a> Free<'a> {
         SETTINGS.iter().any(|setting| path.starts_with(setting)) && !is_named()
     }
 
-    /// Whether these files were read to find hosts, and not for themselves.
+    /// Whether these files were read to resolve hosts, and not for themselves.
     fn is_of_names(&self, used: &Use) -> bool {
         let looks_names_up = |other: &&Use| {
             matches!(other.access, Kind::Connect | Kind::Resolve) || other.target == "/etc/nsswitch.conf"
@@ -111,8 +111,8 @@ impl<'a> Free<'a> {
             })
     }
 
-    /// What run-times look at of their own accord, once in each process and by the whole name: Python lists where the
-    /// script is before it imports anything, Node looks for a `package.json` from there upwards.
+    /// Probes that runtimes make on their own, once in each process and by the full path: Python lists the script's directory
+    /// before it imports anything, Node looks for a `package.json` from there upwards.
     fn is_probe(&self, used: &Use, path: &Path) -> bool {
         let is_once = used.count <= used.processes.len() as u64 && used.asked == used.target;
         let all_are = |name: &str| {
@@ -133,7 +133,7 @@ impl<'a> Free<'a> {
             || all_are("node") && path.file_name().is_some_and(|name| name == "package.json")
     }
 
-    /// Whether Python read modules there: it finds them by listing the directory.
+    /// Whether Python read modules in a directory: it finds them by listing it.
     fn is_imported_from(&self, directory: &Path) -> bool {
         self.uses.iter().filter(|used| used.access == Kind::Read).any(|used| {
             let path = Path::new(&used.target);
@@ -145,12 +145,12 @@ impl<'a> Free<'a> {
     }
 }
 
-/// Whether it was done by these calls alone.
+/// Whether a use consists of these calls alone.
 fn is_of(used: &Use, calls: &[&str]) -> bool {
     used.calls.iter().all(|call| calls.contains(&call.as_str()))
 }
 
-/// What the kernel tells a process of itself, and devices: no tree of a profile reaches there.
+/// Files of the kernel about the process itself, and devices: no tree of a profile covers them.
 fn is_kernels(path: &Path) -> bool {
     let mut parts = path.iter().skip(1).filter_map(|part| part.to_str());
     match (parts.next(), parts.next()) {

@@ -1,4 +1,4 @@
-//! The lowest shipped profile that would have allowed all that was used, by the table of inference.
+//! The lowest shipped profile that would have allowed all uses, by the table of inference.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a run teaches: the lists, the lowest profile, what was refused, and the document.
+//! The result of learning: the lists, the lowest profile, the refusals, and the document.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,16 +14,16 @@ pub use stockade::report::{Denial, Flag, FlagGrant, Kind, Report};
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 
-/// What was learnt of one run. Texts come from the confined program: escape them before they are shown.
+/// The result of learning from one run. Texts come from the confined program: escape them before they are shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lesson {
-    /// The lowest shipped profile that would have allowed it all.
+    /// The lowest shipped profile that would have allowed all of it.
     pub least: &'static str,
     /// The shipped profile that the document builds on.
     pub extends: &'static str,
     /// Files and directories that were read: `./…`, `~/…` or absolute.
     pub reads: Vec<String>,
-    /// Those that were made, changed or removed.
+    /// Files and directories that were made, changed or removed.
     pub writes: Vec<String>,
     /// Programs outside the base that were started.
     pub executes: Vec<String>,
@@ -31,42 +31,42 @@ pub struct Lesson {
     pub hosts: Vec<String>,
     /// Ports that were listened on; 0 is one that the kernel chose.
     pub listens: Vec<u16>,
-    /// Uses that no grant is learnt from.
+    /// Uses that no grant is derived from.
     pub withheld: Vec<Withheld>,
-    /// What the ceiling refused.
+    /// Accesses that the ceiling refused.
     pub refused: Vec<Refused>,
-    /// Uses that found no room and aren't here.
+    /// The number of uses dropped for lack of room.
     pub dropped: u64,
-    /// The program's exit code; `None` where it didn't end by itself.
+    /// The program's exit code; `None` if it didn't exit by itself.
     pub exit_code: Option<i32>,
     /// The profile, as TOML.
     pub profile: String,
-    /// What its script asks for, beside what it used.
+    /// The comparison with the effects that its script asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
 }
 
-/// A use that is left to a person.
+/// A use whose grant a person must decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Withheld {
-    /// Of what kind.
+    /// The kind of access.
     pub access: Kind,
-    /// To what.
+    /// The target.
     pub target: String,
 }
 
-/// Something that the ceiling refused.
+/// An access that the ceiling refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// Of what kind.
+    /// The kind of access.
     pub access: Kind,
-    /// To what.
+    /// The target.
     pub target: String,
-    /// How often.
+    /// The number of times.
     pub count: u64,
-    /// The flag that would grant it; `None` where none does.
+    /// The flag that would grant it; `None` if none does.
     pub grant: Option<String>,
-    /// What refused it; `None` where nothing grants it.
+    /// The rule that refused it; `None` if it was refused only for lack of a grant.
     pub rule: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn place(path: &Path, run_context: &RunContext<'_>) -> String {
         .unwrap_or_else(|| path.to_string_lossy().into_owned())
 }
 
-/// What a run teaches, as a profile of this name.
+/// Builds the lesson, with a profile of this name.
 pub(crate) fn lesson(name: &str, used: &Used, report: &Report, run_context: &RunContext<'_>) -> Lesson {
     let grants = fold(&used.wanted, run_context);
     let least = least(used, run_context);

@@ -1,12 +1,12 @@
 //! Learning: the least profile of a run that was observed.
 //!
-//! `observation` takes note of what a run does inside its ceiling, each use once. `used` tells what of it needs a grant,
-//! `folding` takes a directory for its files where most of them were used, `least` names the lowest shipped profile, and
-//! `profile` writes the document. `compare` puts what was read from a script beside it.
+//! `observation` records the run's uses inside its ceiling, each once. `used` selects those that need a grant, `folding`
+//! replaces files by their directory where most of them were used, `least` names the lowest shipped profile, and
+//! `profile` writes the document. `compare` compares them with the effects inferred from a script.
 //!
-//! Uses are what a program did once, with the input that it had: a profile that is learnt is as narrow as that. Secrets
-//! are closed in every ceiling, so none can be learnt. Reads of directories happen here, at the end of the run, to see
-//! what was there; nothing else is opened.
+//! Uses come from one execution with one input: a learnt profile is as narrow as that. Secrets
+//! are closed in every ceiling, so none can be learnt. Directories are listed here, at the end of the run, to see their
+//! entries; nothing else is opened.
 
 pub(crate) mod command;
 mod compare;

@@ -1,4 +1,4 @@
-//! What a run does, as its observer is told: each use once, with how often and by whom. Bounded.
+//! Records the uses that the observer is told of: each once, with its count and programs. Bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -7,19 +7,19 @@ use stockade::audit::{Observer, Record, Seen};
 use stockade::mutex::lock;
 use stockade::report::Kind;
 
-/// Different uses that are kept; a run has some thousands.
+/// The most different uses that are kept; a run has some thousands.
 const MOST: usize = 65_536;
-/// Names that are kept of each use.
+/// The most names that are kept of each use.
 const MOST_NAMES: usize = 64;
 
-/// Something that a run did, however often.
+/// A use, with its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// Of what kind.
+    /// The kind of access.
     pub access: Kind,
-    /// To what, as the kernel names it.
+    /// The target, as the kernel names it.
     pub target: String,
-    /// The same as the program named it first.
+    /// The target as the program first named it.
     pub asked: String,
     /// The system calls.
     pub calls: BTreeSet<String>,
@@ -27,11 +27,11 @@ pub struct Use {
     pub programs: BTreeSet<String>,
     /// The processes.
     pub processes: BTreeSet<i32>,
-    /// How often.
+    /// The number of times.
     pub count: u64,
 }
 
-/// Takes note for learning, and hands all on to the one that took note before.
+/// Records uses for learning, and forwards each event to the previous observer.
 pub struct Observation {
     next: Option<Arc<dyn Observer>>,
     kept: Mutex<Kept>,
@@ -41,12 +41,12 @@ pub struct Observation {
 struct Kept {
     uses: BTreeMap<(Kind, String), Use>,
     dropped: u64,
-    /// What a change of was refused.
+    /// Targets for which a change was refused.
     refused: BTreeSet<String>,
 }
 
 impl Observation {
-    /// Begins; `next` is told of everything that it wants to hear.
+    /// Starts recording; `next` receives every event that it asks for.
     pub fn new(next: Option<Arc<dyn Observer>>) -> Observation {
         Observation {
             next,
@@ -88,7 +88,7 @@ impl Observation {
     }
 }
 
-/// Pipes and their like, opened once more by `/dev/fd`: who has one holds it already, and no grant names it.
+/// Pipes and the like, reopened through `/dev/fd`: the process holds one already, and no grant names it.
 fn is_nameless(seen: &Seen) -> bool {
     matches!(seen.access, Kind::Read | Kind::Write)
         && (!seen.target.starts_with('/') || seen.target.starts_with("/memfd:"))

@@ -10,10 +10,10 @@ use super::used::{RunContext, Used, Wanted};
 use stockade::profile::visible;
 pub use stockade::report::{Flag, FlagGrant, Report};
 
-/// Refusals that are told of in comments; all stand in the JSON form.
+/// The most refusals listed in comments; the JSON form lists all.
 const MOST_TOLD: usize = 20;
 
-/// The profile of this name.
+/// The profile of this name, as TOML.
 pub(super) fn document(
     name: &str,
     lesson: &Lesson,
@@ -106,7 +106,7 @@ fn entry(grant: &FlagGrant, run_context: &RunContext<'_>) -> (&'static str, &'st
     }
 }
 
-/// `openat by /usr/bin/python3.11, 3 times`; of a directory how much in it was used.
+/// `openat by /usr/bin/python3.11, 3 times`; for a directory, how much of it was used.
 fn why(grant: &FlagGrant, wanted: &[Wanted]) -> String {
     const MOST: usize = 3;
     let of_it: Vec<&Wanted> = wanted.iter().filter(|wanted| grant.covers(&wanted.grant)).collect();

@@ -1,4 +1,4 @@
-//! The tests of a profile that was learnt: what was used is allowed, and a few neighbours that weren't used are not.
+//! The tests of a learnt profile: the uses are allowed, and a few neighbours that weren't used are not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,13 +10,13 @@ use stockade::policy::{Access, Matcher};
 use stockade::profile::{Host, HostPattern, Name};
 pub use stockade::report::{Flag, FlagGrant, Kind};
 
-/// More of a kind prove nothing more.
+/// The most tests of a kind; more prove nothing more.
 const MOST_ALLOWED: usize = 40;
 const MOST_NEIGHBOURS: usize = 3;
-/// Entries of a directory that are looked through for one that wasn't used.
+/// The most entries of a directory that are searched for an unused one.
 const MOST_ENTRIES: usize = 1000;
 
-/// What `stockade profile test` is to try.
+/// Tests for `stockade profile test`.
 pub(super) struct Promises {
     pub(super) must_allow: Vec<String>,
     pub(super) must_deny: Vec<String>,
@@ -61,7 +61,7 @@ fn below(shown: &str, run_context: &RunContext<'_>, top: &Path) -> bool {
     Path::new(shown).starts_with(place(top, run_context))
 }
 
-/// A test tries one path.
+/// Whether a text is one literal path: a test tries one path.
 fn is_literal(text: &str) -> bool {
     !text.contains('*') && !text.contains("/../")
 }
@@ -92,13 +92,13 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
                 (Flag::Write, _) => "write",
             };
             let path = wanted.path()?;
-            // A made-up name is another one the next time.
+            // A generated name differs the next time.
             if grant.flag == Flag::Write && grant.path != path && wanted.is_made() {
                 return Some(format!("create {}", place(&grant.path.join("x"), run_context)));
             } else if grant.path != path && !path.exists() {
                 return None;
             }
-            // The top of a tree is there in every test.
+            // The top of a tree exists in every test.
             let path = match path == run_context.policy.root || Some(path) == run_context.home {
                 true => path.join("x"),
                 false => path.to_path_buf(),
@@ -109,7 +109,7 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
     is_literal(&text).then_some(text)
 }
 
-/// Files beside those that were read, which nothing grants.
+/// Files beside those that were read, which no grant covers.
 fn neighbours(wanted: &[Wanted], grants: &[FlagGrant], run_context: &RunContext<'_>) -> Vec<PathBuf> {
     let matcher = Matcher::new(run_context.free);
     let is_granted = |path: &Path| {

@@ -1,4 +1,4 @@
-//! From what was seen to what has to be granted.
+//! Derives the needed grants from the observed uses.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use super::observation::Use;
 use stockade::policy::Policy;
 pub use stockade::report::{Flag, FlagGrant, GrantLimits, Kind, Reason, Refusal, least_grant};
 
-/// What is known of the run that was observed.
+/// Facts about the observed run.
 pub(crate) struct RunContext<'a> {
-    /// What it was allowed.
+    /// The policy of the run.
     pub(crate) policy: &'a Policy,
-    /// What it would be allowed without any grant.
+    /// The policy without any grant.
     pub(crate) free: &'a Policy,
     /// The caller's home.
     pub(crate) home: Option<&'a Path>,
@@ -24,18 +24,18 @@ pub(crate) struct RunContext<'a> {
     pub(crate) scripts: &'a [PathBuf],
 }
 
-/// What has to be granted, before anything is folded.
+/// The needed grants, before folding.
 #[derive(Debug, Default)]
 pub(crate) struct Used {
-    /// Each use with the least grant of it.
+    /// Each use with its least grant.
     pub(crate) wanted: Vec<Wanted>,
-    /// What was used and isn't granted: the person who runs it again decides.
+    /// Uses without a grant: the person who runs it again decides.
     pub(crate) withheld: Vec<Use>,
     /// Whether the scratch directory was used, or would have been: a temporary file was made in `/tmp`.
     pub(crate) scratch: bool,
-    /// Whether something in the home directory was used, which programs find by `HOME`.
+    /// Whether something in the home directory was used; programs find it by `HOME`.
     pub(crate) home: bool,
-    /// Uses that weren't kept.
+    /// The number of uses that weren't kept.
     pub(crate) dropped: u64,
 }
 
@@ -52,13 +52,13 @@ impl Wanted {
         matches!(self.grant, FlagGrant::Path(_)).then(|| Path::new(&self.used.target))
     }
 
-    /// Whether it was made by this run.
+    /// Whether this run made it.
     pub(crate) fn is_made(&self) -> bool {
         self.used.access == Kind::Create
     }
 }
 
-/// Tells what of the uses needs a grant.
+/// Selects the uses that need a grant.
 pub(crate) fn used(uses: &[Use], dropped: u64, run_context: &RunContext<'_>) -> Used {
     let free = Free::new(run_context, uses);
     let grant_limits = GrantLimits::new(run_context.policy, run_context.home, run_context.command);
@@ -96,9 +96,9 @@ pub(crate) fn used(uses: &[Use], dropped: u64, run_context: &RunContext<'_>) -> 
     found
 }
 
-/// The least grant of it, as it would be named had it been refused.
+/// The least grant of a use, as it would be named after a refusal.
 fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
-    // What a profile can't say.
+    // A profile can't express such a target.
     if used
         .target
         .chars()
@@ -130,7 +130,7 @@ fn grant(used: &Use, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     })
 }
 
-/// Whether a name that was looked up was connected to as well: that names the port.
+/// Whether a resolved name was also connected to: the connection has the port.
 fn is_connected(name: &str, uses: &[Use]) -> bool {
     let mut connections = uses.iter().filter(|used| used.access == Kind::Connect);
     connections.any(|used| {

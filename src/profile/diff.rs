@@ -1,4 +1,4 @@
-//! `stockade profile diff`: what a second profile allows that the first doesn't, and the other way round.
+//! `stockade profile diff`: accesses that a second profile allows and the first doesn't, and the reverse.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub fn compare(
     Ok(policy::differences(meaning(&a, &of_a), meaning(&b, &of_b)))
 }
 
-/// What a profile means for a command that brings nothing along.
+/// Resolves a profile for a command without grants of its own.
 fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[PathBuf]), models: &[Model]) -> Policy {
     let command = ResolvedCommand::nothing();
     policy::resolve(
@@ -58,7 +58,7 @@ fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[Path
     )
 }
 
-/// Prints a line for each difference; nothing where there's none.
+/// Prints a line for each difference; nothing if there are none.
 pub fn print(differences: &Differences, out: &mut dyn Write) -> io::Result<()> {
     let signed = |sign: char| move |power: &Power| format!("{sign} {}", line(power));
     let widens = differences.widens.iter().map(signed('+'));
@@ -75,7 +75,7 @@ fn line(power: &Power) -> String {
     }
 }
 
-/// The same as JSON.
+/// The differences as JSON.
 pub fn document(differences: &Differences, names: [&str; 2], root: &Path) -> Value {
     let powers = |powers: &[Power]| -> Vec<Value> {
         let one = |power: &Power| {

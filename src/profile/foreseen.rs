@@ -1,4 +1,4 @@
-//! What a policy says to an attempt, for those that aren't made, and why, for those that are.
+//! The policy's decision on an attempt: the verdict for attempts that aren't made, the reason for those that are.
 
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,11 +8,11 @@ use stockade::policy::{Access, AccessDecision, HostGrant, Matcher, NetworkPolicy
 use stockade::profile::{Attempt, Deed, Host, Origin};
 use stockade::real_path::real_path;
 
-/// An answer of the policy.
+/// A decision of the policy.
 pub struct Foreseen {
     /// Whether it allows the attempt.
     pub is_allowed: bool,
-    /// What decides, as the end of "because of …"; `None` where no rule speaks of it.
+    /// The deciding rule, as the end of "because of …"; `None` if no rule applies.
     pub rule: Option<Origin>,
 }
 
@@ -29,7 +29,7 @@ impl Foreseen {
     }
 }
 
-/// Decides an attempt whose path, where it has one, is `path`; a variable comes along where it has `value`.
+/// Decides an attempt whose path, if it has one, is `path`; `value` is the value of a variable.
 pub fn foresee(policy: &Policy, attempt: &Attempt, path: &Path, value: &str) -> Foreseen {
     match attempt {
         Attempt::Path(Deed::Socket, _) => socket(policy, &real_path(path)),
@@ -62,7 +62,7 @@ fn file(policy: &Policy, access: Access, path: &Path) -> Foreseen {
     }
 }
 
-/// As the supervisor decides: one that is named, or lies in a directory that is, where it has no special power.
+/// Decides as the supervisor does: a socket is allowed if it or its directory is named and it has no special power.
 fn socket(policy: &Policy, path: &Path) -> Foreseen {
     if let Some(grant) = policy.sockets.iter().find(|grant| grant.path == path) {
         return Foreseen::by(true, &grant.origin);

@@ -1,4 +1,4 @@
-//! `stockade profile`: lists profiles, shows what one means, remarks on what is unwise; below it are tests and
+//! `stockade profile`: lists and shows profiles, and remarks on unwise rules; its submodules run tests and
 //! comparisons.
 //!
 //! Prints to the writer it is given and decides nothing.
@@ -22,7 +22,7 @@ use stockade::profile::{self, Anchor, Catalog, Layer, Network, Pass, PathSpec, P
 
 pub use task::profile_task;
 
-/// Why a profile couldn't be printed.
+/// The reason that a profile couldn't be printed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrintError {
     /// The profile couldn't be loaded.
@@ -33,7 +33,7 @@ pub enum PrintError {
     Output(#[from] io::Error),
 }
 
-/// Prints every profile with what it says of itself, one a line; one that can't be used says why.
+/// Prints every profile with its description, one a line; for an unusable one the reason.
 pub fn list(catalog: &Catalog, is_json: bool, out: &mut dyn Write) -> io::Result<()> {
     let profiles = catalog.list();
     let width = profiles
@@ -64,13 +64,13 @@ pub fn list(catalog: &Catalog, is_json: bool, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// Prints what a profile means, inherited rules included: one line a rule, with its reason and its origin.
+/// Prints a profile's rules, inherited ones included: one line a rule, with its reason and its origin.
 pub fn show(catalog: &Catalog, name: &str, out: &mut dyn Write) -> Result<(), PrintError> {
     let profile = catalog.load(name)?;
     Ok(print(&profile, &ToString::to_string, out)?)
 }
 
-/// Prints what a profile means for a run with this root and this home: paths are absolute.
+/// Prints a profile's rules for a run with this root and this home: paths are absolute.
 pub fn show_resolved(
     catalog: &Catalog,
     name: &str,
@@ -83,7 +83,7 @@ pub fn show_resolved(
     Ok(print(&profile, &absolute, out)?)
 }
 
-/// Prints what is legal but unwise in a profile and returns how many remarks there are.
+/// Prints remarks on legal but unwise rules of a profile and returns the number of remarks.
 pub fn lint(catalog: &Catalog, name: &str, out: &mut dyn Write) -> Result<usize, PrintError> {
     let profile = catalog.load(name)?;
     let remarks = profile::lint(&profile);
@@ -126,7 +126,7 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
     setting(out, "limits", &profile.limits)
 }
 
-/// Who judges reads, and what `--trace fast` gives up where it may be taken.
+/// The part that decides reads, and the drawbacks of `--trace fast` where it is allowed.
 fn trace_text(profile: &Profile) -> &'static str {
     let has_hosts = matches!(&profile.network, Network::Hosts(hosts) if !hosts.is_empty());
     let names_hosts = has_hosts || profile.llm || !profile.listen.is_empty();

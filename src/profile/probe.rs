@@ -1,6 +1,6 @@
-//! What runs inside the sandbox for `stockade profile test`: one attempt, and how it went as an exit code.
+//! The probe that `stockade profile test` runs in the sandbox: makes one attempt and returns the result as an exit code.
 //!
-//! It is this very program, since every run may read and execute its own command, whatever the profile.
+//! It is Stockade's own program, since every run may read and execute its own command, whatever the profile.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use stockade::profile::{Attempt, Deed};
 
-/// It did it.
+/// Exit code: the attempt succeeded.
 pub const DONE: u8 = 0;
-/// The system refused it. Few programs end with this one, so what was started isn't taken for it.
+/// Exit code: the system refused it. Few programs use this code, so a started program's exit isn't taken for it.
 pub const REFUSED: u8 = 113;
 
-/// The words for one attempt: what to do, to what, and with what value.
+/// The arguments for one attempt: the act, its target, and a value.
 pub fn words(attempt: &Attempt, target: &OsStr, value: &str) -> [OsString; 5] {
     [
         "profile".into(),
@@ -29,7 +29,7 @@ pub fn words(attempt: &Attempt, target: &OsStr, value: &str) -> [OsString; 5] {
     ]
 }
 
-/// Makes the attempt; says on standard output what the system answered.
+/// Makes the attempt; prints the system's answer on standard output.
 pub fn probe(word: &str, target: &OsStr, value: &OsStr, out: &mut dyn io::Write) -> u8 {
     match act(word, target, value) {
         Ok(()) => DONE,

@@ -1,4 +1,4 @@
-//! `stockade profile secrets`: what every profile keeps closed.
+//! `stockade profile secrets`: lists the paths that every profile keeps closed.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use stockade::policy::{SecretList, listed_lines, moved_places};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 
-/// A line of the list; null where it has no such thing.
+/// A line of the list; absent fields are null.
 #[derive(Serialize)]
 struct Line {
     /// `secret`, `guarded`, `moved`, `open`.
@@ -27,7 +27,7 @@ struct Line {
     by: &'static str,
 }
 
-/// Prints the built-in list and what the user's configuration changes of it.
+/// Prints the built-in list and the user configuration's changes to it.
 pub fn print(json: bool, surroundings: &Surroundings, out: &mut dyn Write) -> Result<u8, Failure> {
     let loaded = Configuration::load_if_open(surroundings.configuration.as_deref(), Some(stockade_judge::is_match));
     let configuration = loaded.map_err(|error| Failure::new(REFUSED, &error))?;

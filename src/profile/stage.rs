@@ -1,7 +1,7 @@
-//! Where a profile's tests are tried: a root and a home made for one test, with what it is to find there.
+//! The environment of a profile's tests: a root and a home made for one test, with the files that it needs.
 //!
-//! What the user has is never changed. In a root that the user names nothing is made; outside the made places only a
-//! name of `/tmp` and its like that isn't taken, and it is removed again.
+//! The user's files are never changed. In a root that the user names nothing is created; outside the created directories only
+//! an unused name in `/tmp` and the like, which is removed again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -19,25 +19,25 @@ use stockade::surroundings::Surroundings;
 /// A file that can be read, written, removed, and started.
 const PROGRAM: &[u8] = b"#!/bin/sh\n";
 
-/// Directories that everybody makes files in.
+/// Directories in which every user creates files.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Programs that do nothing without arguments, and so can be started for a test.
 const HARMLESS: [&str; 4] = ["/bin/true", "/usr/bin/true", "/bin/env", "/usr/bin/env"];
 
-/// The world of one test.
+/// The environment of one test.
 pub struct World {
-    /// What `./` means: canonical.
+    /// The directory of `./`: canonical.
     pub root: PathBuf,
-    /// What the run takes from its caller.
+    /// The caller's environment for the run.
     pub surroundings: Surroundings,
     /// Removed with everything in it when the test is over; `None` where the user named the root.
     made: Option<TempDir>,
 }
 
-/// What stands ready for one attempt, for as long as it is kept.
+/// The prepared target of one attempt; dropping it cleans up.
 pub struct Ready {
-    /// What the probe is told: an absolute path, an address, a name.
+    /// The probe's target: an absolute path, an address, a name.
     pub target: std::ffi::OsString,
     /// The value of a variable.
     pub value: String,
@@ -46,7 +46,7 @@ pub struct Ready {
     _litter: Option<Litter>,
 }
 
-/// A file outside the world that a test makes. Dropping it removes that very file; what somebody else may have put in
+/// A file that a test creates outside its directories. Dropping it removes that very file; a file that somebody else put in
 /// its place stays.
 struct Litter {
     path: PathBuf,
@@ -71,11 +71,11 @@ impl Drop for Litter {
     }
 }
 
-/// Why an attempt isn't made, so that the policy's word has to do.
+/// The reason that an attempt isn't made, so that the policy's decision must do.
 pub struct NotMade(pub &'static str);
 
 impl World {
-    /// A root and a home of its own, in a place that the profile grants nothing of by name.
+    /// Creates a root and a home, in a place that no grant of the profile names.
     pub fn make(profile: &Profile, caller: &Surroundings) -> io::Result<World> {
         let made = tempfile::Builder::new()
             .prefix("stockade-profile-")
@@ -100,7 +100,7 @@ impl World {
         })
     }
 
-    /// The user's own root and home, in which nothing is made.
+    /// Uses the user's own root and home, in which nothing is created.
     pub fn given(root: &Path, caller: &Surroundings) -> World {
         World {
             root: root.to_path_buf(),
@@ -109,13 +109,13 @@ impl World {
         }
     }
 
-    /// What a path of a profile means here.
+    /// Resolves a path of a profile.
     pub fn path(&self, spec: &PathSpec) -> PathBuf {
         let home = self.surroundings.home.as_deref();
         spec.resolve(&self.root, home.unwrap_or(Path::new("/nonexistent")))
     }
 
-    /// Makes what the attempt needs to succeed where nothing stops it.
+    /// Creates the files that the attempt needs to succeed unconfined.
     pub fn prepare(&mut self, attempt: &Attempt) -> Result<Ready, NotMade> {
         match attempt {
             Attempt::Path(deed, spec) => self.prepare_path(*deed, spec),
@@ -152,7 +152,7 @@ impl World {
         })
     }
 
-    /// The caller has the variable then, with a value that nothing else gives it.
+    /// Sets the variable for the caller, with a value that nothing else gives it.
     fn prepare_variable(&mut self, name: &str) -> Ready {
         let value = match name {
             // What of it can't be started is left away.
@@ -191,7 +191,7 @@ fn is_readable(deed: Deed, path: &Path) -> Result<(), NotMade> {
     }
 }
 
-/// Makes what an attempt is to find at a path, and what is above it. Nothing that is there is touched.
+/// Creates the target of an attempt and the directories above it. Existing files aren't touched.
 fn put(deed: Deed, path: &Path) -> io::Result<Ready> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(parent)?;
@@ -208,7 +208,7 @@ fn put(deed: Deed, path: &Path) -> io::Result<Ready> {
     Ok(ready)
 }
 
-/// Only what listens for the test is connected to.
+/// Prepares a connection to a listener made for the test; no other is connected to.
 fn prepare_connection(host: &Host, port: u16) -> Result<Ready, NotMade> {
     let address = match host {
         Host::Localhost => IpAddr::from(Ipv4Addr::LOCALHOST),
@@ -227,7 +227,7 @@ fn loopback(port: u16) -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)
 }
 
-/// The first place where a directory can be made and that no rule of the profile lies above, but for one on `/`.
+/// The first directory that can hold a new one and that no rule of the profile covers, except one on `/`.
 fn place(profile: &Profile, caller: &Surroundings) -> PathBuf {
     let rules = profile.read.iter().chain(&profile.write).chain(&profile.exec);
     let granted: Vec<PathBuf> = rules

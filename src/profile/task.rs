@@ -1,4 +1,4 @@
-//! `stockade profile …`: which of its tasks is meant, and the exit code.
+//! `stockade profile …`: selects the subcommand, and returns the exit code.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `stockade profile test`: tries what profiles promise of themselves, and says which promises hold.
+//! `stockade profile test`: tries the tests that profiles declare, and reports which hold.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::message::{Failure, note};
 use stockade::profile::{self, Attempt, Catalog, Model, ProfileError, Rule, visible};
 use stockade::surroundings::Surroundings;
 
-/// What is asked for.
+/// The request.
 pub struct Order<'a> {
     /// Names and files of profiles; none means all of them.
     pub names: &'a [String],
@@ -21,7 +21,7 @@ pub struct Order<'a> {
     pub json: bool,
 }
 
-/// One promise of a profile and what became of it.
+/// One test of a profile and its result.
 struct Promise {
     profile: String,
     expected: Expected,
@@ -42,7 +42,7 @@ enum Verdict {
     NotTried,
 }
 
-/// Tries all tests of the profiles. The exit code is 1 where a promise doesn't hold.
+/// Tries all tests of the profiles. The exit code is 1 if a test fails.
 ///
 /// # Errors
 /// A profile can't be loaded; the sandbox can't be had here.
@@ -70,7 +70,7 @@ pub fn test(catalog: &Catalog, caller: &Surroundings, order: &Order<'_>, out: &m
     Ok(u8::from(is_broken))
 }
 
-/// Without a name all of them. One that can't be used breaks every promise, so it isn't passed over.
+/// All profiles if none is named. An unusable one fails all its tests, so it isn't skipped.
 fn names(catalog: &Catalog, named: &[String]) -> Result<Vec<String>, Failure> {
     if !named.is_empty() {
         return Ok(named.to_vec());
@@ -153,7 +153,7 @@ impl Promise {
         }
     }
 
-    /// The rule that decided, in words.
+    /// The deciding rule, in words.
     fn because(&self) -> String {
         let foreseen = self.found.foreseen.as_ref();
         match foreseen.and_then(|foreseen| foreseen.rule.as_ref()) {
@@ -163,7 +163,7 @@ impl Promise {
         }
     }
 
-    /// What the person has to know beside the verdict.
+    /// The remark for the person beside the verdict.
     fn remark(&self) -> String {
         let found = &self.found;
         match (self.verdict(), found.means) {

@@ -1,4 +1,4 @@
-//! One test of a profile, tried: without the sandbox first, since a refusal proves nothing where that fails too.
+//! Runs one test of a profile: without the sandbox first, since a refusal proves nothing if that fails too.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use stockade::{Error, Sandbox};
 /// An attempt takes a moment; one that waits for something is a failure of the probe.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What is the same for all tests of a profile.
+/// The part that all tests of a profile share.
 pub struct Bench<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// The model endpoints that it means.
+    /// The model endpoints of the profile.
     pub models: &'a [Model],
-    /// The caller's world.
+    /// The caller's environment.
     pub caller: &'a Surroundings,
     /// The root that the caller names.
     pub root: Option<&'a Path>,
@@ -30,36 +30,36 @@ pub struct Bench<'a> {
     pub probe: &'a Path,
 }
 
-/// What a test found.
+/// The result of a test.
 pub struct Found {
-    /// How.
+    /// How it was determined.
     pub means: Means,
-    /// Whether the attempt is allowed; `None` where that can't be told.
+    /// Whether the attempt is allowed; `None` if unknown.
     pub is_allowed: Option<bool>,
-    /// What the system said, or why the attempt wasn't made.
+    /// The system's answer, or the reason that the attempt wasn't made.
     pub said: String,
-    /// What the policy says; of what was tried only where it is asked for.
+    /// The policy's decision; for an attempt that was made only on request.
     pub foreseen: Option<Foreseen>,
 }
 
-/// How something was found.
+/// How a result was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
-    /// A confined process tried it.
+    /// A confined process made the attempt.
     Sandbox,
-    /// The policy says so.
+    /// The policy decides so.
     Policy,
 }
 
-/// Why a test couldn't be carried out at all.
+/// The reason that a test couldn't be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The place for it couldn't be made.
+    /// The test's directory couldn't be created.
     #[error("can't make a directory for the tests of `{profile}`")]
     World {
         /// The profile.
         profile: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The probe couldn't be started without the sandbox.
@@ -67,7 +67,7 @@ pub enum TrialError {
     Probe {
         /// The probe.
         probe: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The run was refused or couldn't be started.
@@ -76,7 +76,7 @@ pub enum TrialError {
 }
 
 impl Bench<'_> {
-    /// Tries one attempt, where it can be made without changing what the user has.
+    /// Makes one attempt, if that doesn't change the user's files.
     ///
     /// # Errors
     /// The probe can't be started, bare or confined.
@@ -94,7 +94,7 @@ impl Bench<'_> {
                 foreseen: None,
             });
         }
-        // The bare attempt may have used up what it found.
+        // The bare attempt may have consumed its target.
         drop((ready, world));
         let mut world = self.world()?;
         match world.prepare(attempt) {
@@ -133,7 +133,7 @@ impl Bench<'_> {
         })
     }
 
-    /// What the system says where the attempt fails although nothing confines it.
+    /// The system's error if the attempt fails even unconfined.
     fn fails_bare(&self, world: &World, attempt: &Attempt, ready: &Ready) -> Result<Option<String>, TrialError> {
         let ended = Command::new(self.probe)
             .args(words(attempt, &ready.target, &ready.value))
@@ -175,7 +175,7 @@ impl Bench<'_> {
         })
     }
 
-    /// What the policy says to an attempt that was made, for who wonders at what came of it.
+    /// The policy's decision on an attempt that was made, to explain its result.
     ///
     /// # Errors
     /// The run would be refused.
@@ -195,7 +195,7 @@ fn target_path(world: &World, attempt: &Attempt) -> PathBuf {
     }
 }
 
-/// What a probe printed; what it executed may have printed more.
+/// The probe's output; a program that it executed may have added to it.
 fn text(bytes: &[u8]) -> String {
     const LONGEST: usize = 200;
     String::from_utf8_lossy(bytes).chars().take(LONGEST).collect()

@@ -1,4 +1,4 @@
-//! The arguments of a call, of either language.
+//! The arguments of a call, in Python or JavaScript.
 
 use super::value::Value;
 
@@ -7,7 +7,7 @@ use super::value::Value;
 pub struct Arguments {
     pub positional: Vec<Value>,
     pub named: Vec<(String, Value)>,
-    /// Whether there may be more that aren't known.
+    /// Whether further, unknown arguments may follow.
     pub has_more: bool,
 }
 
@@ -23,12 +23,12 @@ impl Arguments {
         }
     }
 
-    /// Any number of them, of which nothing is known.
+    /// Any number of unknown arguments.
     pub fn unknown() -> Arguments {
         Arguments::known(None)
     }
 
-    /// These, or any where they aren't known.
+    /// The given arguments; any number of unknown ones for `None`.
     pub fn known(positional: Option<Vec<Value>>) -> Arguments {
         Arguments {
             has_more: positional.is_none(),
@@ -36,13 +36,13 @@ impl Arguments {
         }
     }
 
-    /// The argument of this position or name.
+    /// Returns the argument with this name, else the one at this position.
     pub fn get(&self, at: usize, name: &str) -> Option<&Value> {
         let by_name = self.named.iter().find(|(given, _)| given == name);
         by_name.map(|(_, value)| value).or_else(|| self.positional.get(at))
     }
 
-    /// The argument of this position; nothing where there is none.
+    /// Returns the argument at this position; `Nothing` if it is missing, `Unknown` if it may be there.
     pub fn at(&self, at: usize) -> Value {
         match self.positional.get(at) {
             Some(value) => value.clone(),
@@ -51,7 +51,7 @@ impl Arguments {
         }
     }
 
-    /// Without the first ones.
+    /// The arguments without the first `count` positional ones.
     pub fn behind(&self, count: usize) -> Arguments {
         Arguments {
             positional: self.positional.get(count..).unwrap_or_default().to_vec(),
@@ -59,7 +59,7 @@ impl Arguments {
         }
     }
 
-    /// With others before them.
+    /// The arguments with `first` prepended.
     pub fn after(&self, first: &[Value]) -> Arguments {
         Arguments {
             positional: [first, &self.positional].concat(),

@@ -1,6 +1,6 @@
-//! Base64 (RFC 4648), as the languages' libraries read it: either alphabet, with or without padding, blanks passed over.
+//! Base64 (RFC 4648), as the languages' libraries read it: either alphabet, optional padding, whitespace skipped.
 
-/// The bytes that a text stands for; `None` where a letter is of neither alphabet.
+/// Decodes a text; `None` if a character is in neither alphabet.
 pub fn base64(text: &str) -> Option<Vec<u8>> {
     let (mut bits, mut count, mut bytes) = (0_u32, 0_u32, Vec::new());
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {

@@ -1,27 +1,27 @@
-//! How sure an answer is.
+//! The confidence of an inference.
 //!
-//! Three bands have a meaning, kept by the calibration of the project's corpus (`tests/infer`): of the answers under 0.7
-//! less than 70 % are right, of those up to 0.9 between 70 % and 90 %, of those above more than 90 %.
+//! Three bands are calibrated against the project's corpus (`tests/infer`): of the answers under 0.7 less than 70 % are
+//! right, of those up to 0.9 between 70 % and 90 %, of those above more than 90 %.
 
-/// Why an answer is less sure than it could be.
+/// A reason for less confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doubt {
-    /// Part of a path or URL isn't known, and where it leads is.
+    /// Part of a path or URL is unknown, but the place it leads to is known.
     PartlyKnown,
-    /// It is likely an act, by its name alone.
+    /// The act is guessed from a name alone.
     Guess,
-    /// Code of the script's own in another file, which isn't read.
+    /// The script's own code in another file, which isn't read.
     Unfollowed,
-    /// A path, host, variable or command that is computed.
+    /// A path, host, variable or command is computed.
     Computed,
-    /// Code that can't be seen through.
+    /// Code that can't be analysed.
     Opaque,
-    /// It doesn't parse.
+    /// The text doesn't parse.
     Unparsed,
 }
 
 impl Doubt {
-    /// The most that an answer with this doubt is sure of.
+    /// The highest confidence of an answer with this doubt.
     fn most(self) -> f64 {
         match self {
             Doubt::PartlyKnown => 0.93,
@@ -33,9 +33,9 @@ impl Doubt {
     }
 }
 
-/// How sure an answer with these doubts is: from 0 to 1.
+/// Returns the confidence of an answer with these doubts, from 0 to 1.
 pub fn confidence(doubts: impl IntoIterator<Item = Doubt>) -> f64 {
-    /// Nothing that was read from a text alone is surer.
+    /// The upper bound for an answer from the text alone.
     const MOST: f64 = 0.95;
     doubts.into_iter().map(Doubt::most).fold(MOST, f64::min)
 }

@@ -1,10 +1,10 @@
-//! Computing with constants of either language: texts are put together, cut and decoded, paths taken apart.
+//! Constant folding for both languages: concatenates, slices and decodes texts, splits paths.
 
 use super::base64::base64;
 use super::text::Text;
 use super::value::Value;
 
-/// Two texts, one behind the other: each of the first with each of the second. `shown` is what a value is in a text.
+/// Concatenates each alternative of the first with each of the second. `shown` converts a value to text.
 pub fn concatenate(one: &Value, other: &Value, shown: fn(&Value) -> Text) -> Value {
     let texts = |value: &Value| value.alternatives().iter().map(shown).collect::<Vec<Text>>();
     let (ones, mut others) = (texts(one), texts(other));
@@ -17,7 +17,7 @@ pub fn concatenate(one: &Value, other: &Value, shown: fn(&Value) -> Text) -> Val
     Value::either(each)
 }
 
-/// Texts with another between them.
+/// Joins texts with a separator.
 pub fn join(parts: &[Value], separator: &Text, shown: fn(&Value) -> Text) -> Value {
     let separator = Value::Text(separator.clone());
     let mut whole = Value::from("");
@@ -30,7 +30,7 @@ pub fn join(parts: &[Value], separator: &Text, shown: fn(&Value) -> Text) -> Val
     whole
 }
 
-/// A text again and again.
+/// Repeats a text.
 pub fn repeated(text: &Text, times: i64) -> Value {
     let times = usize::try_from(times).unwrap_or(0);
     match text.exact() {
@@ -39,10 +39,10 @@ pub fn repeated(text: &Text, times: i64) -> Value {
     }
 }
 
-/// A part of a list or text: its bounds, which count from the end where they are negative, and its step.
+/// Slice of a list or text: lower and upper bound, which count from the end if negative, and step.
 pub type Bounds = [Option<i64>; 3];
 
-/// The elements within bounds.
+/// Returns the elements of a slice.
 pub fn part<T: Clone>(all: &[T], [lower, upper, step]: Bounds) -> Vec<T> {
     let length = all.len() as i64;
     let place = |at: i64| (if at < 0 { at.saturating_add(length) } else { at }).clamp(0, length) as usize;
@@ -59,13 +59,13 @@ pub fn part<T: Clone>(all: &[T], [lower, upper, step]: Bounds) -> Vec<T> {
     within.iter().rev().step_by(every).cloned().collect()
 }
 
-/// The letters of a text within bounds.
+/// Returns the characters of a slice of a text.
 pub fn letters(text: &str, bounds: Bounds) -> Value {
     let all: Vec<char> = text.chars().collect();
     part(&all, bounds).into_iter().collect::<String>().as_str().into()
 }
 
-/// The text that bytes in an encoding stand for.
+/// Decodes a text from this encoding.
 pub fn decoded(text: &str, encoding: &str) -> Option<Value> {
     let bytes = match encoding {
         "base64" | "base64url" => base64(text),
@@ -84,7 +84,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     pairs.collect()
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub fn file_name(path: &Text) -> Text {
     match path.suffix().trim_end_matches('/').rsplit_once('/') {
         Some((_, name)) => name.into(),
@@ -94,7 +94,7 @@ pub fn file_name(path: &Text) -> Text {
     }
 }
 
-/// The ending of a path, with its dot.
+/// Returns the extension of a path, with its dot.
 pub fn extension(path: &Text) -> Text {
     let known = path.suffix();
     let name = known.rsplit('/').next().unwrap_or_default();

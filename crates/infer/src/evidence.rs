@@ -1,45 +1,45 @@
-//! What an answer rests on: an effect, its target, and the place in the source.
+//! Evidence for an inference: an effect, its target, and the location in the source.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// What a script does, by kind.
+/// The kind of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Reads or lists a file or directory.
     Read,
-    /// Creates, changes or removes one.
+    /// Creates, changes or removes a file or directory.
     Write,
     /// Connects to a host.
     Connect,
     /// Listens on a port.
     Listen,
-    /// Looks at a variable.
+    /// Reads an environment variable.
     Env,
     /// Starts a program.
     Start,
-    /// Does what can't be told from the text.
+    /// Does something that the text doesn't determine.
     Dynamic,
 }
 
-/// One piece of evidence. Texts are the script's: escape them before they are shown.
+/// One piece of evidence. Its texts come from the script: escape them before display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What it does.
+    /// The effect.
     pub effect: Effect,
-    /// To what: a path, host, variable, command; why, for what can't be told. `…` stands for what isn't known.
+    /// Path, host, variable or command; for `Dynamic`, the reason. `…` is an unknown part.
     pub target: String,
     /// Line of the source, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// That line from there on, cut.
+    /// The line from that column on, truncated.
     pub text: String,
 }
 
-/// Finds lines and columns.
+/// Maps byte offsets to lines and columns.
 pub struct Lines<'a> {
     source: &'a str,
     starts: Vec<usize>,
@@ -54,9 +54,9 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The piece of evidence at a place of the source.
+    /// Builds the evidence for a byte range of the source.
     pub fn evidence(&self, effect: Effect, target: String, at: &Range<usize>) -> Evidence {
-        /// Characters of a line that are kept.
+        /// Maximum number of characters kept of a line.
         const LONGEST: usize = 120;
         let from = self.source.floor_char_boundary(at.start.min(self.source.len()));
         let line = self.starts.partition_point(|start| *start <= from);

@@ -1,54 +1,54 @@
-//! What a reader finds.
+//! The findings of the readers.
 
 use std::ops::Range;
 
 use super::language::Language;
 use super::text::Text;
 
-/// One act of a script, and where it stands.
+/// One act of a script, and its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What it does.
+    /// The act.
     pub act: Act,
-    /// By what: the API's qualified name, the command's name.
+    /// The API's qualified name, or the command's name.
     pub by: String,
-    /// Bytes of the source.
+    /// Byte range in the source.
     pub at: Range<usize>,
-    /// Whether it is only likely: a method with a telling name on something unknown, say.
+    /// Whether it is a guess: for example, a method with a distinctive name on an unknown value.
     pub is_guess: bool,
 }
 
-/// An act. Paths are as in the program: relative ones start at the run's root, `~` stands for the home directory.
+/// An act. Paths are as in the program: relative ones are resolved from the run's root, `~` is the home directory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
     /// Reads or lists a file or directory.
     Read(Text),
-    /// Creates, changes, moves or removes one.
+    /// Creates, changes, moves or removes a file or directory.
     Write(Text),
     /// Connects to a URL, a `host:port` or a host.
     Connect(Text),
     /// Listens on a port.
     Listen,
-    /// Looks at an environment variable; unknown: at any of them.
+    /// Reads an environment variable; an unknown name means any of them.
     Variable(Text),
-    /// Starts a program: its words, the first is the program.
+    /// Starts a program: its argument vector, program first.
     Start(Vec<Text>),
-    /// Has a shell read a line.
+    /// Runs a command line in a shell.
     Shell(Text),
-    /// Has another interpreter read code.
+    /// Runs code in another interpreter.
     Code(Language, Text),
-    /// Makes a directory the current one; relative paths behind it start there.
+    /// Changes the current directory; later relative paths are resolved from it.
     Enter(Text),
-    /// Goes back to the directory in which the text that is read began.
+    /// Returns to the directory in which the current text started.
     Back,
-    /// Does what can't be seen through.
+    /// Does something that can't be analysed.
     Opaque(Opaque),
 }
 
-/// Why code can't be seen through.
+/// The reason why code can't be analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opaque {
-    /// It runs code that it builds or gets: `eval(text)`.
+    /// It runs code that it builds or receives: `eval(text)`.
     BuiltCode,
     /// It runs what it fetched: `curl … | sh`.
     RemoteCode,
@@ -56,22 +56,22 @@ pub enum Opaque {
     ComputedImport,
     /// It calls something whose name is computed: `getattr(os, name)()`.
     ComputedName,
-    /// It uses a module of which nothing is known.
+    /// It uses an unknown module.
     UnknownModule(String),
-    /// It starts a program of which nothing is known.
+    /// It starts an unknown program.
     UnknownProgram(String),
     /// It runs another file's code: a script that it starts, a worker.
     OtherFile(String),
-    /// It imports or sources a file beside it, whose code isn't read.
+    /// It imports or sources a file next to it, whose code isn't read.
     Unfollowed(String),
     /// It doesn't parse.
     Unparsed(String),
-    /// It is more than is read: too deep, too much.
+    /// It exceeds a limit of depth or size.
     TooMuch(&'static str),
 }
 
 impl Opaque {
-    /// Another file's code that is loaded by this name: one that is relative leads to the script's own files.
+    /// Classifies code loaded from another file by its name: a relative name means the script's own files.
     pub fn loaded(name: &str, shown: String) -> Opaque {
         match name.starts_with(['/', '~']) {
             true => Opaque::OtherFile(shown),
@@ -81,7 +81,7 @@ impl Opaque {
 }
 
 impl Finding {
-    /// A sure one.
+    /// A certain finding.
     pub fn new(act: Act, by: impl Into<String>, at: Range<usize>) -> Finding {
         Finding {
             act,
@@ -91,7 +91,7 @@ impl Finding {
         }
     }
 
-    /// The same, only likely.
+    /// The same finding, marked as a guess.
     pub fn guessed(self) -> Finding {
         Finding { is_guess: true, ..self }
     }

@@ -1,17 +1,17 @@
-//! Hosts, as far as a URL or an address says them.
+//! Hosts of URLs and addresses.
 
 use super::text::Text;
 
-/// What a connection leads to.
+/// The destination of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
-    /// A host by name or address, with the port where it isn't the scheme's own.
+    /// A host by name or address, with the port unless it is the scheme's default.
     Named(String),
-    /// Computed.
+    /// The host is computed.
     Unknown,
-    /// The URL is of a file.
+    /// A `file:` URL.
     File(String),
-    /// The URL leads nowhere: `data:`, `blob:`.
+    /// A URL without a connection: `data:`, `blob:`.
     Nowhere,
 }
 
@@ -41,8 +41,8 @@ pub fn host(target: &Text) -> Host {
     if name.is_empty() || !name.chars().all(is_name) {
         return Host::Unknown;
     }
-    // What is known ends in the middle of the authority: the host may go on, unless its port has begun. A URL that is put
-    // together mostly has a whole host there (`BASE + path`).
+    // The known part ends inside the authority: the host may continue, unless the port has begun. A concatenated URL
+    // mostly has the whole host there (`BASE + path`).
     let is_cut = !is_exact && end.is_none();
     if is_cut && port.is_none() && !name.contains('.') {
         return Host::Unknown;

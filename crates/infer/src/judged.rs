@@ -1,4 +1,4 @@
-//! From an act to its need, the flags that would grant it, and the doubt that it leaves.
+//! Maps an act to its need, the flags that would grant it, and the remaining doubt.
 
 use super::confidence::Doubt;
 use super::evidence::Effect;
@@ -10,20 +10,20 @@ use super::text::Text;
 use super::whereabouts::{Located, Whereabouts, locate};
 use stockade::policy::{Access, is_limited_variable, is_usual_variable};
 
-/// One act, judged.
+/// The assessment of one act.
 pub struct Judged {
     pub effect: Effect,
     pub target: String,
     pub need: Need,
-    /// The flags that would grant it, and nothing else.
+    /// The flags that grant this act and nothing else.
     pub flags: Option<Vec<String>>,
-    /// Whether it is of a file below the root or `/tmp`.
+    /// Whether its file is below the root or `/tmp`.
     pub is_near: bool,
     pub doubt: Option<Doubt>,
 }
 
 impl Judged {
-    /// One that no flag grants, and that leaves no doubt.
+    /// An act without flags and without doubt.
     fn new(effect: Effect, target: impl Into<String>, need: Need) -> Judged {
         Judged {
             effect,
@@ -35,7 +35,7 @@ impl Judged {
         }
     }
 
-    /// `None` for what leaves nothing to say.
+    /// Assesses a finding; `None` if it needs nothing.
     pub fn of(finding: &Finding, setting: &Setting) -> Option<Judged> {
         Some(match &finding.act {
             Act::Read(path) => return Self::file(Effect::Read, path, setting),
@@ -133,7 +133,7 @@ impl Judged {
             Opaque::TooMuch(why) => why.to_string(),
         };
         let (need, doubt) = match opaque {
-            // That its file is read stands beside it.
+            // Reading its file is a finding of its own.
             Opaque::Unfollowed(_) => (Need::default(), Doubt::Unfollowed),
             // It may do anything.
             Opaque::Unparsed(_) => (Need::files(Files::All), Doubt::Unparsed),

@@ -1,4 +1,4 @@
-//! The languages that can be read, and how a script's is found.
+//! The supported languages, and the detection of a script's language.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub enum Language {
     Python,
     /// JavaScript, module or script, with JSX.
     JavaScript,
-    /// TypeScript; with JSX where the file's name says so.
+    /// TypeScript; with JSX if the file's name says so.
     TypeScript,
     /// sh and bash.
     Shell,
@@ -31,7 +31,7 @@ impl Language {
         }
     }
 
-    /// By name: `python`, `js`, `bash`, ….
+    /// Looks up a language by name: `python`, `js`, `bash`, ….
     pub fn named(name: &str) -> Option<Language> {
         Some(match name.to_ascii_lowercase().as_str() {
             "python" | "python3" | "py" => Language::Python,
@@ -42,7 +42,7 @@ impl Language {
         })
     }
 
-    /// By the first line (`#!`), else by the file's extension.
+    /// Detects the language from the first line (`#!`), else from the file's extension.
     pub fn of(path: Option<&Path>, source: &str) -> Option<Language> {
         if source.starts_with("#!") {
             return Self::of_first_line(source);
@@ -61,7 +61,7 @@ impl Language {
         let reader = shebang.reader()?;
         let name = Path::new(reader.program).file_name()?.to_str()?;
         let language = Self::named(stockade_shell::without_version(name))?;
-        // An option may have the interpreter run or load what isn't the text.
+        // An option may make the interpreter run or load other code.
         let mut words = reader.words.into_iter();
         words.all(|word| language.runs_the_text_with(word)).then_some(language)
     }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(of("a.py", "#!/usr/bin/python3 -cimport os\n"), None);
         assert_eq!(of("a.py", "#!/opt/other\n"), None);
         assert_eq!(of("a", "#!/bin/env -S bash -euo pipefail\n"), Some(Language::Shell));
-        // The kernel makes one word of it, which bash refuses.
+        // The kernel passes this as one argument, which bash rejects.
         assert_eq!(of("a", "#!/bin/bash -euo pipefail\n"), None);
         for line in [
             "node --require ./x.js",

@@ -1,14 +1,13 @@
-//! Reading code: what a script does, and the least profile under which it can do that.
+//! Static analysis: infers a script's effects and the least profile that allows them.
 //!
-//! A reader for each language (`python`, `javascript` for JavaScript and TypeScript, `shell`) walks a parsed script, keeps
-//! track of what names stand for and of constants, and says which acts it found. The first two are interpreters that know
-//! only part of every value; they share `reading` (findings, the budget of work, ways through the code), `scopes`,
-//! `arguments` and `constant`. `table` knows what the APIs do; it is data. `nested_code` reads what is embedded: programs
-//! that are started, shell lines, code in other languages. `judged` maps an act to its `need`, and
-//! `profile_fit` all needs to a profile, and says how sure that is.
+//! A reader for each language (`python`, `javascript` for JavaScript and TypeScript, `shell`) walks the parsed script,
+//! tracks names and constants, and returns the acts that it finds. The first two are abstract interpreters over partially
+//! known values; they share `reading` (findings, the step budget, control flow), `scopes`, `arguments` and `constant`.
+//! `table` is data: the effects of APIs. `nested_code` reads embedded code: started programs, shell lines, code in other
+//! languages. `judged` maps an act to its `need`; `profile_fit` maps all needs to a profile with a confidence.
 //!
-//! Nothing here opens a file, starts a program or asks the network. What is inferred is a guess about an untrusted text:
-//! it chooses the profile that is tried, and what the profile doesn't grant is refused all the same.
+//! Nothing here opens a file, starts a program or uses the network. The inference is a guess about an untrusted text:
+//! it chooses the profile that is tried, and the sandbox still refuses everything that the profile doesn't grant.
 
 mod arguments;
 mod base64;
@@ -46,13 +45,13 @@ pub use need::{Files, Hosts, Need};
 
 use finding::Finding;
 
-/// Bytes of a script that are read; a longer one can't be judged.
+/// Maximum size of a script in bytes; a longer one is unreadable.
 pub const LONGEST: usize = 1 << 20;
 
-/// What a script needs.
+/// Infers the needs of a script.
 ///
-/// The parsers recurse: call it where a crash on hostile text costs nothing but the answer, as `stockade infer` does,
-/// which reads in a confined process of its own.
+/// The parsers recurse: call this where a crash on hostile text loses only the answer. `stockade infer` calls it in a
+/// separate confined process.
 pub fn infer(source: &str, language: Language, setting: &Setting) -> Inference {
     if source.len() > LONGEST {
         return Inference::unreadable(language, "longer than 1 MiB");
@@ -61,7 +60,7 @@ pub fn infer(source: &str, language: Language, setting: &Setting) -> Inference {
     profile_fit::fit(found, source, language, setting)
 }
 
-/// What one text does, in its own words: programs that it starts aren't looked into yet.
+/// Reads one text on its own; programs that it starts aren't analysed yet.
 fn read(source: &str, language: Language, setting: &Setting) -> Vec<Finding> {
     match language {
         Language::Python => python::read(source, setting),

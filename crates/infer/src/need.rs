@@ -1,18 +1,18 @@
-//! The part of a profile that is needed: files and hosts, along the shipped profiles' two ways up.
+//! The access that a script needs: files and hosts, the two dimensions that order the shipped profiles.
 
-/// What is needed of a profile, along its two ways up.
+/// The needed access in both dimensions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Need {
     pub(crate) files: Files,
     pub(crate) hosts: Hosts,
-    /// Whether it writes below its root, outside of `/tmp`. Of the six profiles of inference only `trusted` lets it.
+    /// Whether it writes below its root, outside of `/tmp`. Of the six profiles of inference only `trusted` allows this.
     pub(crate) writes_root: bool,
 }
 
-/// The shipped profile that lets a run write its root, and isn't one of the six.
+/// The shipped profile, not one of the six, that lets a run write its root.
 const WRITES_ROOT: &str = "workspace";
 
-/// What is needed of files.
+/// The needed files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Files {
     #[default]
@@ -20,28 +20,28 @@ pub enum Files {
     None,
     /// The run's data.
     Data,
-    /// All below the root.
+    /// All files below the root.
     Root,
-    /// Named ones elsewhere.
+    /// Named files elsewhere.
     Limited,
     /// Any.
     All,
 }
 
-/// What is needed of the network.
+/// The needed network hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Hosts {
     #[default]
     /// None.
     None,
-    /// Those with a name in the script.
+    /// Hosts that the script names.
     Named,
     /// Any.
     Any,
 }
 
 impl Need {
-    /// These files, and nothing else.
+    /// A need for these files only.
     pub fn files(files: Files) -> Need {
         Need {
             files,
@@ -49,7 +49,7 @@ impl Need {
         }
     }
 
-    /// These hosts, and nothing else.
+    /// A need for these hosts only.
     pub fn hosts(hosts: Hosts) -> Need {
         Need {
             hosts,
@@ -57,7 +57,7 @@ impl Need {
         }
     }
 
-    /// Writing below the root.
+    /// A need to write below the root.
     pub fn writes_root() -> Need {
         Need {
             writes_root: true,
@@ -65,7 +65,7 @@ impl Need {
         }
     }
 
-    /// Both.
+    /// The union of both needs.
     pub fn and(self, other: Need) -> Need {
         Need {
             files: self.files.max(other.files),
@@ -74,7 +74,7 @@ impl Need {
         }
     }
 
-    /// The least of all shipped profiles.
+    /// The least shipped profile that covers the need.
     pub fn shipped(self) -> &'static str {
         match self.files <= Files::Root && self.hosts == Hosts::None && self.writes_root {
             true => WRITES_ROOT,
@@ -82,7 +82,7 @@ impl Need {
         }
     }
 
-    /// The least of the six.
+    /// The least of the six profiles that covers the need.
     pub(crate) fn profile(self) -> &'static str {
         match (self.files, self.hosts) {
             _ if self.writes_root => "trusted",
@@ -103,7 +103,7 @@ impl Need {
         }
     }
 
-    /// The same without hosts that would come with all files, or without end.
+    /// The same without hosts whose profile would also grant all files, and without unlimited hosts.
     pub(crate) fn without_all_hosts(self) -> Need {
         let hosts = match (self.files, self.hosts) {
             (Files::None, Hosts::Named) if !self.writes_root => Hosts::Named,

@@ -1,4 +1,4 @@
-//! What is started and embedded is read too: programs by what they do with their words, shell lines, code in strings.
+//! Reads nested code: programs with their arguments, shell lines, code in strings.
 
 use super::finding::{Act, Finding, Opaque};
 use super::language::Language;
@@ -6,13 +6,13 @@ use super::setting::Setting;
 use super::text::Text;
 use super::{read, shell};
 
-/// How deep code may stand in code.
+/// Maximum nesting depth of embedded code.
 const DEEPEST: usize = 6;
 
-/// Findings that are kept.
+/// Maximum number of findings.
 const MOST: usize = 4096;
 
-/// All that findings lead to, themselves among it. What is embedded stands where the outer text starts it.
+/// Expands findings with those of nested code, which get the location at which the outer text starts it.
 pub fn unfold(found: Vec<Finding>, setting: &Setting) -> Vec<Finding> {
     let mut all = Vec::new();
     let mut work = Unfolding {
@@ -29,9 +29,9 @@ pub fn unfold(found: Vec<Finding>, setting: &Setting) -> Vec<Finding> {
 
 struct Unfolding<'a> {
     setting: &'a Setting,
-    /// The current directory, where the script has changed it.
+    /// The current directory, if the script has changed it.
     directory: Option<Text>,
-    /// The one in which the text that is read began.
+    /// The directory in which the current text started.
     start: Option<Text>,
     all: &'a mut Vec<Finding>,
 }
@@ -73,7 +73,7 @@ impl Unfolding<'_> {
             inner.is_guess |= is_guess;
             self.take(inner, depth + 1);
         }
-        // Another process has a directory of its own.
+        // A child process has its own current directory.
         (self.directory, self.start) = (directory, start);
     }
 

@@ -1,4 +1,4 @@
-//! From acts to the least profile, the grants that would do with less, and how sure that is.
+//! Maps acts to the least profile, to narrower grants, and to a confidence.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,19 @@ use super::need::{Files, Hosts, Need};
 use super::setting::Setting;
 use stockade_text::mask::looks_secret;
 
-/// What a script needs, as far as its text tells.
+/// The inferred needs of a script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inference {
-    /// The language that it was read as.
+    /// The language that the script was parsed as.
     pub language: Language,
-    /// The least of the shipped profiles that would do: `minimal`, `readonly`, `filesystem`, `network-api`,
-    /// `mcp-standard`, `trusted`.
+    /// The least sufficient profile of these six: `minimal`, `readonly`, `filesystem`, `network-api`, `mcp-standard`,
+    /// `trusted`.
     pub profile: String,
-    /// A narrower shipped profile that isn't one of these and would do: `workspace`, for a script that writes below its root.
+    /// A narrower sufficient profile outside of the six: `workspace`, for a script that writes below its root.
     pub or_profile: Option<String>,
-    /// How sure that is, from 0 to 1. Under 0.7 nothing should be run with it that a person didn't look at.
+    /// Confidence from 0 to 1. Under 0.7, a person should review the script before it runs with this profile.
     pub confidence: f64,
-    /// What it rests on, in the order of the source.
+    /// The evidence, in source order.
     pub evidence: Vec<Evidence>,
     /// The APIs and commands that were recognised.
     pub detected_patterns: Vec<String>,
@@ -37,23 +37,23 @@ pub struct Inference {
     pub hosts: Vec<String>,
     /// Whether it listens on a port.
     pub listens: bool,
-    /// Variables that it looks at; `*` for computed ones.
+    /// Environment variables that it reads; `*` for computed ones.
     pub env: Vec<String>,
     /// Programs that it starts.
     pub commands: Vec<String>,
-    /// What can't be told from the text, and why.
+    /// The acts that the text doesn't determine, with the reason.
     pub dynamic: Vec<String>,
-    /// What would do with less than the profile.
+    /// Narrower grants that suffice instead of the profile.
     pub least_grants: LeastGrants,
-    /// The profile that it is run with where no person chose one: `minimal` where the answer isn't sure. Never `trusted` or
-    /// `mcp-standard`, which only a person gives, but the one for files of its root whose names are computed, or else for hosts.
+    /// The profile of a run if no person chose one: `minimal` if the answer isn't sure. Never `trusted` or `mcp-standard`,
+    /// which only a person grants, but the one for files of its root with computed names, or else for hosts.
     pub runs_as: String,
-    /// The flags that it is run with beside: for files that it names and reads, or writes below its root or `/tmp`, and for
-    /// variables. None where it has hosts, which could carry those away.
+    /// The additional flags of that run: for files that it names and reads, or writes below its root or `/tmp`, and for
+    /// variables. None if the profile grants hosts, to which it could send their content.
     pub runs_with: Vec<String>,
 }
 
-/// A profile and flags of `stockade run` that together allow what was found, and no more than that.
+/// A profile and flags of `stockade run` that together allow the acts found, and no more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeastGrants {
     /// The profile.
@@ -62,7 +62,7 @@ pub struct LeastGrants {
     pub flags: Vec<String>,
 }
 
-/// The answer for what was found.
+/// Computes the answer for the findings.
 pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Setting) -> Inference {
     let lines = Lines::of(source);
     let mut answer = Inference::of(language);
@@ -104,11 +104,11 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
     answer
 }
 
-/// What a script gets by its text alone.
+/// The grants that a script gets from its text alone.
 #[derive(Debug, Default)]
 struct ByItself {
     need: Need,
-    /// Of the need, what no flag grants.
+    /// The part of the need that no flag grants.
     beyond_flags: Need,
     flagged: Vec<(Need, Vec<String>)>,
 }
@@ -116,7 +116,7 @@ struct ByItself {
 impl ByItself {
     fn add(&mut self, judged: &Judged) {
         let is_of_root = judged.need.files <= Files::Root && !judged.need.writes_root;
-        // No tree as a whole that is more than the script's own.
+        // Excludes whole trees that hold more than the script's own files.
         let is_whole = ["", ".", "/tmp"].contains(&judged.target.trim_end_matches('/'));
         if is_of_root {
             self.need = self.need.and(judged.need);
@@ -134,7 +134,7 @@ impl ByItself {
         }
     }
 
-    /// A profile and flags. Hosts are given to what has no files, and nothing else is then.
+    /// Returns a profile and flags. Grants hosts only to a script without files, and then nothing else.
     fn given(self) -> (String, Vec<String>) {
         let with_hosts = self.need.without_all_hosts();
         if with_hosts.hosts != Hosts::None {
@@ -145,7 +145,7 @@ impl ByItself {
     }
 }
 
-/// The profile for what no flag grants, and the flags for the rest of it.
+/// The profile for the need that no flag grants, and the flags for the rest.
 fn least_grants(need: Need, flagged: Vec<(Need, Vec<String>)>) -> LeastGrants {
     let mut flags: Vec<Vec<String>> = Vec::new();
     for (further, words) in flagged {
@@ -161,7 +161,7 @@ fn least_grants(need: Need, flagged: Vec<(Need, Vec<String>)>) -> LeastGrants {
 }
 
 impl Inference {
-    /// Under it nothing is run with an answer that a person didn't look at.
+    /// Minimum confidence to run a script with an answer that no person reviewed.
     pub const SURE: f64 = 0.7;
 
     fn of(language: Language) -> Inference {
@@ -188,7 +188,7 @@ impl Inference {
         }
     }
 
-    /// The answer for what can't be read at all.
+    /// The answer for a text that can't be read at all.
     pub fn unreadable(language: Language, why: &str) -> Inference {
         Inference {
             profile: "trusted".into(),

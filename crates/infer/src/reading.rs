@@ -1,6 +1,6 @@
-//! The part that the readers of Python and of JavaScript share: findings, the budget of work, and ways through the code.
+//! Shared by the readers of Python and JavaScript: findings, the step budget, and control flow.
 //!
-//! Work is bounded by a budget of steps, not by the script: what is beyond it is said to be too much.
+//! A step budget bounds the work, whatever the script; exceeding it is reported as `TooMuch`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,18 +12,18 @@ use super::scopes::{Changes, Flow, Scopes, Way};
 use super::text::Text;
 use super::value::Value;
 
-/// The findings of a reading, and the work that is left for it.
+/// The findings of a reading, and its remaining budget.
 pub struct Work {
     language: Language,
     most_steps: usize,
-    /// How deep the reader recurses: bounds its stack.
+    /// Maximum recursion depth of the reader: bounds its stack.
     deepest: usize,
     found: Vec<Finding>,
-    /// Findings by where they begin.
+    /// Indexes of findings by start offset.
     places: HashMap<usize, Vec<usize>>,
-    /// Whether what is found is only likely.
+    /// Whether new findings are guesses.
     pub is_guessing: bool,
-    /// How often the bodies of open loops over known lists are repeated altogether.
+    /// Product of the repetitions of all open loops over known lists.
     repeats: usize,
     steps: usize,
     depth: usize,
@@ -32,7 +32,7 @@ pub struct Work {
 
 impl Work {
     const MOST_FINDINGS: usize = 4000;
-    /// Values in one list, with all that is in it; of a larger one nothing is known.
+    /// Maximum size of a value, with nested ones; a larger value becomes unknown.
     const LARGEST: usize = 4000;
 
     pub fn of(language: Language, most_steps: usize, deepest: usize) -> Work {
@@ -54,11 +54,11 @@ impl Work {
         self.found
     }
 
-    /// Keeps a finding, once.
+    /// Adds a finding unless it is there already.
     pub fn add(&mut self, mut finding: Finding) {
         finding.is_guess |= self.is_guessing;
         let there = self.places.entry(finding.at.start).or_default();
-        // A guess at an act that was found there already says nothing new.
+        // A guess adds nothing to the same act at the same place.
         let is_known = |known: &Finding| known.act == finding.act && (finding.is_guess || *known == finding);
         if there.iter().filter_map(|index| self.found.get(*index)).any(is_known) {
             return;
@@ -70,7 +70,7 @@ impl Work {
         self.found.push(finding);
     }
 
-    /// Takes steps; `false` when there are none left.
+    /// Spends steps; `false` if the budget is exhausted.
     pub fn step(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > self.most_steps {
@@ -79,7 +79,7 @@ impl Work {
         !self.is_exhausted
     }
 
-    /// Whether enough work is left to go a second time through what calls itself.
+    /// Whether the budget suffices for a second pass through recursive code.
     pub fn is_fresh(&self) -> bool {
         self.steps < self.most_steps / 10
     }
@@ -91,7 +91,7 @@ impl Work {
         }
     }
 
-    /// A value that was made: what is large costs steps, and what is too large isn't kept.
+    /// Accounts for a new value: a large one costs steps, one that is too large becomes unknown.
     pub fn made(&mut self, value: Value) -> Value {
         let mut left = Self::LARGEST;
         let fits = measure(&value, &mut left);
@@ -103,7 +103,7 @@ impl Work {
     }
 }
 
-/// Counts a value down; `false` where it is larger than what is left.
+/// Subtracts a value's size from `left`; `false` if it is larger.
 fn measure(value: &Value, left: &mut usize) -> bool {
     let size = match value {
         Value::Text(text) | Value::Instance(_, Some(text)) => 1 + text.prefix().len() / 256,
@@ -116,7 +116,7 @@ fn measure(value: &Value, left: &mut usize) -> bool {
     value.parts().into_iter().all(|part| measure(part, left))
 }
 
-/// Where something stands in the source.
+/// A location in the source.
 pub trait Place {
     fn bytes(self) -> Range<usize>;
 }
@@ -133,22 +133,22 @@ impl Place for oxc_span::Span {
     }
 }
 
-/// A reader of a language whose code it goes through.
+/// An abstract interpreter for one language.
 pub trait Reading {
-    /// The reader's key of a name.
+    /// The reader's key for a name.
     type Name: Clone + Eq + Hash + Ord;
 
-    /// Times that bodies of loops over known lists are run, over all loops that are open.
+    /// Maximum repetitions of loop bodies over known lists, across all open loops.
     const MOST_REPEATS: usize;
 
     fn work(&mut self) -> &mut Work;
 
     fn scopes(&mut self) -> &mut Scopes<Self::Name>;
 
-    /// The scope that the reader stands in.
+    /// The current scope.
     fn scope(&mut self) -> usize;
 
-    /// Notes an act; globals are named without the table's prefix.
+    /// Records an act; globals are named without the table's prefix.
     fn note(&mut self, act: Act, by: &str, at: impl Place) {
         let by = by.strip_prefix("global.").unwrap_or(by);
         self.work().add(Finding::new(act, by, at.bytes()));
@@ -158,7 +158,7 @@ pub trait Reading {
         self.note(Act::Opaque(why), by, at);
     }
 
-    /// Looks at an environment variable: unknown, but for the home directory.
+    /// Records a read of an environment variable; its value is unknown except for `HOME`.
     fn variable(&mut self, name: &Text, by: &str, at: impl Place) -> Value {
         self.note(Act::Variable(name.clone()), by, at);
         match name.exact() {
@@ -167,7 +167,7 @@ pub trait Reading {
         }
     }
 
-    /// Does something a level further down; `None` where that is too deep, or work has to end.
+    /// Runs `inside` one level deeper; `None` if that is too deep or the budget is exhausted.
     fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let work = self.work();
         work.depth += 1;
@@ -182,14 +182,14 @@ pub trait Reading {
         result
     }
 
-    /// Goes one of several ways, and takes back what it made of names.
+    /// Runs one branch, and undoes its changes of names.
     fn branch(&mut self, way: impl FnOnce(&mut Self) -> Flow) -> Way<Self::Name> {
         let begun = self.scopes().begin();
         let flow = way(self);
         (flow, self.scopes().end(begun))
     }
 
-    /// Goes on where any of several ways goes on. Names of a function are as they were before a way that left it.
+    /// Joins branches: continues if any of them does. One that leaves the function doesn't change the function's names.
     fn join(&mut self, ways: Vec<Way<Self::Name>>) -> Flow {
         let here = self.scope();
         let flow = [Flow::Next, Flow::Loop]
@@ -210,27 +210,27 @@ pub trait Reading {
         flow
     }
 
-    /// The same where it may have gone none of them.
+    /// The same if possibly no branch was taken.
     fn join_or_none(&mut self, mut ways: Vec<Way<Self::Name>>) -> Flow {
         ways.insert(0, (Flow::Next, Changes::new()));
         self.join(ways)
     }
 
-    /// Goes a way that may not be gone.
+    /// Runs a branch that may not be taken.
     fn maybe(&mut self, way: impl FnOnce(&mut Self) -> Flow) {
         let way = self.branch(way);
         self.join_or_none(vec![way]);
     }
 
-    /// Whether a body is run for each of so many elements.
+    /// Whether a body is run once for each of this many elements.
     fn may_repeat(&mut self, elements: usize) -> bool {
-        /// Elements of one list.
+        /// Maximum number of elements of one list.
         const MOST_ELEMENTS: usize = 64;
         elements <= MOST_ELEMENTS && self.work().repeats.saturating_mul(elements) <= Self::MOST_REPEATS
     }
 
-    /// Goes through a body with each of known elements; with any, where there are too many, or where they aren't known.
-    /// `is_one`: whether what stands for an element surely is one.
+    /// Runs a body with each known element, or with any of them if they are too many or unknown.
+    /// `is_one`: whether the value is certainly an element.
     fn each_element(
         &mut self,
         elements: Result<Vec<Value>, Value>,
@@ -257,9 +257,9 @@ pub trait Reading {
         }
     }
 
-    /// Goes through a body that runs an unknown number of times: its second run sees what it makes of names.
+    /// Runs a body that repeats an unknown number of times: the second run sees the first one's changes of names.
     fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
-        /// Loops in loops whose bodies are run twice.
+        /// Maximum depth of nested loops whose bodies are run twice.
         const MOST_LOOPS: usize = 3;
         self.scopes().loops += 1;
         let times = if self.scopes().loops > MOST_LOOPS { 1 } else { 2 };

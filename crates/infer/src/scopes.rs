@@ -1,4 +1,4 @@
-//! Names and what they stand for, with a log so that ways through the code can be undone and joined.
+//! Names and their values, with an undo log so that branches can be rolled back and joined.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -7,13 +7,13 @@ use std::hash::Hash;
 use super::value::Value;
 
 /// All scopes of a reading: of the module, of classes, of calls, and the fields of objects. `N` is a reader's key
-/// of a name.
+/// for a name.
 pub struct Scopes<N> {
     all: Vec<Scope<N>>,
-    /// The values of names before they were changed, while a branch is open.
+    /// The previous values of changed names, while a branch is open.
     log: Vec<(usize, N, Option<Value>)>,
     branches: usize,
-    /// Open loops whose elements aren't known.
+    /// Number of open loops over unknown elements.
     pub loops: usize,
 }
 
@@ -33,10 +33,10 @@ pub enum Flow {
     Out,
 }
 
-/// The names that a branch has changed, and their values.
+/// The names that a branch has changed, with their new values.
 pub type Changes<N> = HashMap<(usize, N), Option<Value>>;
 
-/// One way through the code: how it ends, and what it made of names.
+/// One branch: its flow and its changes of names.
 pub type Way<N> = (Flow, Changes<N>);
 
 /// The module's scope.
@@ -54,7 +54,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         scopes
     }
 
-    /// A new one inside of another.
+    /// Opens a new scope inside of another.
     pub fn open(&mut self, parent: Option<usize>) -> usize {
         self.all.push(Scope {
             names: HashMap::new(),
@@ -63,7 +63,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.all.len() - 1
     }
 
-    /// Whether it isn't sure that what is read now is run.
+    /// Whether the current code is conditional.
     pub fn is_branching(&self) -> bool {
         self.branches > 0
     }
@@ -80,7 +80,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.all.get(scope)?.names.get(name)
     }
 
-    /// Its value here or further out.
+    /// The value of a name in this or an enclosing scope.
     pub fn find<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<&Value>
     where
         N: Borrow<Q>,
@@ -88,13 +88,13 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.holder(scope, name).and_then(|scope| self.own(scope, name))
     }
 
-    /// The scope that has a name, from here outwards.
+    /// The innermost scope, from this one outwards, that has a name.
     pub fn holder<Q: Eq + Hash + ?Sized>(&self, scope: usize, name: &Q) -> Option<usize>
     where
         N: Borrow<Q>,
     {
         let mut scope = Some(scope);
-        // A scope's parent is older than it is, so this ends.
+        // A scope's parent has a smaller index, so this ends.
         while let Some(at) = scope {
             if self.own(at, name).is_some() {
                 return Some(at);
@@ -136,7 +136,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         self.log.len()
     }
 
-    /// Ends the branch that began there: undoes it, and says what it made of names.
+    /// Ends the branch that began there: undoes it, and returns its changes of names.
     pub fn end(&mut self, begun: usize) -> Changes<N> {
         let mut changes = Changes::new();
         while self.log.len() > begun {
@@ -154,7 +154,7 @@ impl<N: Clone + Eq + Hash + Ord> Scopes<N> {
         changes
     }
 
-    /// Lets names stand for what any of several branches made of them.
+    /// Sets each name to the alternatives of its values in the branches.
     pub fn join(&mut self, branches: &[Changes<N>]) {
         let mut keys: Vec<&(usize, N)> = branches.iter().flat_map(HashMap::keys).collect();
         keys.sort();

@@ -1,29 +1,29 @@
-//! What is known of where a script will run.
+//! The known facts about a script's later run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Where a script is and where it runs.
+/// The location of a script and of its run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Setting {
-    /// The run's root, which it starts in: absolute. `./` of the answer.
+    /// The run's root and initial directory: absolute. `./` in the answer.
     pub root: Option<PathBuf>,
     /// The script's file, absolute; `None` for a text without one.
     pub script: Option<PathBuf>,
     /// The user's home directory, absolute.
     pub home: Option<PathBuf>,
-    /// The Python modules beside the script: files without their ending, and directories.
+    /// The Python modules next to the script: files without extension, and directories.
     #[serde(default)]
     pub modules: BTreeSet<String>,
 }
 
 impl Setting {
-    /// With the modules that lie beside the script now.
+    /// Adds the modules that are next to the script now.
     #[must_use]
     pub fn with_modules(mut self) -> Setting {
-        /// Beside a script there are few.
+        /// A script has few neighbours.
         const MOST: usize = 1024;
         let entries = self
             .script
@@ -43,7 +43,7 @@ impl Setting {
         self
     }
 
-    /// The script's file as a path that `whereabouts` understands: `./job.py` below the root, else absolute.
+    /// The script's file as a path for `whereabouts`: `./job.py` below the root, else absolute.
     pub fn script_path(&self) -> String {
         let Some(script) = &self.script else {
             return "./script".into();

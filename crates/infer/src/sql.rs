@@ -1,4 +1,4 @@
-//! Files that an SQL text names: SQLite opens some by statements of its own (sqlite.org/lang_attach.html, lang_vacuum.html).
+//! Files that SQL names: SQLite opens some by its own statements (sqlite.org/lang_attach.html, lang_vacuum.html).
 
 use super::text::Text;
 
@@ -9,7 +9,7 @@ enum Token {
     Other,
 }
 
-/// The files of `ATTACH DATABASE 'file'` and `VACUUM INTO 'file'`: both are written, and made where they aren't there.
+/// The files of `ATTACH DATABASE 'file'` and `VACUUM INTO 'file'`: both are written, and created if missing.
 pub fn files(sql: &Text) -> Vec<Text> {
     let tokens = tokens(&sql.marked());
     let is = |at: usize, word: &str| matches!(tokens.get(at), Some(Token::Word(given)) if given == word);

@@ -1,4 +1,4 @@
-//! Whole texts, and the answers for them.
+//! Whole scripts and their inferences.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Texts that are known in part: `"data/" + name + ".csv"`.
+//! Partially known texts: `"data/" + name + ".csv"`.
 
 pub use stockade_shell::sed::PART;
 
-/// A text: its pieces in order, some of them unknown. Two known pieces never stand side by side.
+/// A text: its pieces in order, some of them unknown. Two known pieces are never adjacent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Text {
     pieces: Vec<Piece>,
@@ -15,18 +15,18 @@ enum Piece {
 }
 
 impl Text {
-    /// Bytes and pieces of one text that are kept; of what is longer the rest is unknown.
+    /// Maximum bytes and pieces of a text; the rest of a longer one is unknown.
     const LONGEST: usize = 1 << 18;
     const MOST_PIECES: usize = 64;
 
-    /// A text of which nothing is known.
+    /// A wholly unknown text.
     pub fn unknown() -> Text {
         Text {
             pieces: vec![Piece::Unknown],
         }
     }
 
-    /// The whole text, where it is known.
+    /// The whole text if it is known.
     pub fn exact(&self) -> Option<&str> {
         match &self.pieces[..] {
             [] => Some(""),
@@ -35,7 +35,7 @@ impl Text {
         }
     }
 
-    /// How it begins; empty where that isn't known.
+    /// The known prefix; empty if the beginning is unknown.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Known(text)) => text,
@@ -43,7 +43,7 @@ impl Text {
         }
     }
 
-    /// How it ends; empty where that isn't known.
+    /// The known suffix; empty if the end is unknown.
     pub fn suffix(&self) -> &str {
         match self.pieces.last() {
             Some(Piece::Known(text)) => text,
@@ -51,12 +51,12 @@ impl Text {
         }
     }
 
-    /// Whether anything of it is known.
+    /// Whether nothing of it is known.
     pub fn is_unknown(&self) -> bool {
         self.pieces.iter().all(|piece| *piece == Piece::Unknown) && !self.pieces.is_empty()
     }
 
-    /// It and another behind it.
+    /// Appends another text.
     pub fn then(&self, other: &Text) -> Text {
         let mut text = self.clone();
         let mut length: usize = text.pieces.iter().map(Piece::len).sum();
@@ -77,7 +77,7 @@ impl Text {
         text
     }
 
-    /// Two as parts of a path, as `os.path.join` has it: an absolute second one takes the place of the first.
+    /// Joins two paths as `os.path.join` does: an absolute second one replaces the first.
     pub fn joined(&self, other: &Text) -> Text {
         if other.prefix().starts_with('/') {
             return other.clone();
@@ -91,7 +91,7 @@ impl Text {
         }
     }
 
-    /// The directory that a path leads into (`dirname`): `.` where it names none.
+    /// The directory part of a path (`dirname`): `.` if it has none.
     pub fn directory(&self) -> Text {
         match self.exact() {
             Some(path) => match path.trim_end_matches('/').rsplit_once('/') {
@@ -108,7 +108,7 @@ impl Text {
         }
     }
 
-    /// For people: unknown parts as `…`.
+    /// For display: unknown parts as `…`.
     pub fn shown(&self) -> String {
         self.pieces
             .iter()
@@ -119,7 +119,7 @@ impl Text {
             .collect()
     }
 
-    /// It without its first bytes, which must be known; unknown where they aren't.
+    /// Removes the first bytes; the result is unknown if they aren't known.
     pub fn without_prefix(&self, bytes: usize) -> Text {
         let Some(rest) = self.prefix().get(bytes..) else {
             return Text::unknown();
@@ -130,7 +130,7 @@ impl Text {
         Text::from(rest).then(&behind)
     }
 
-    /// The whole text with something else for what isn't known.
+    /// The whole text with `other` for each unknown piece.
     pub fn with_unknown_as(&self, other: &str) -> String {
         let each = self.pieces.iter().map(|piece| match piece {
             Piece::Known(text) => text,
@@ -139,26 +139,26 @@ impl Text {
         each.collect()
     }
 
-    /// The whole text, to be read letter by letter: `PART` stands for what isn't known.
+    /// The whole text as characters: `PART` stands for each unknown piece.
     pub fn marked(&self) -> String {
         self.with_unknown_as(&PART.to_string())
     }
 
-    /// A text in which `PART` stands for what isn't known.
+    /// Parses a text in which `PART` stands for unknown pieces.
     pub fn of_marked(text: &str) -> Text {
         let mut parts = text.split(PART).map(Text::from);
         let first = parts.next().unwrap_or_else(Text::unknown);
         parts.fold(first, |text, part| text.then(&Text::unknown()).then(&part))
     }
 
-    /// What comes behind a known beginning; `None` where it doesn't begin so.
+    /// Strips a known prefix; `None` if the text doesn't start with it.
     pub fn without_start(&self, start: &str) -> Option<Text> {
         self.prefix()
             .starts_with(start)
             .then(|| self.without_prefix(start.len()))
     }
 
-    /// Its parts at a separator, where all of it is known.
+    /// Splits at a separator; `None` if part of the text is unknown.
     pub fn split(&self, separator: &str) -> Option<Vec<Text>> {
         let text = self.exact()?;
         (!separator.is_empty()).then(|| text.split(separator).take(4096).map(Text::from).collect())

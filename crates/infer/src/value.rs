@@ -1,42 +1,42 @@
-//! What is known of a value while code is read.
+//! Partially known values.
 
 use std::rc::Rc;
 
 use super::text::Text;
 
-/// A value, as far as it is known.
+/// A partially known value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Nothing is known.
     Unknown,
-    /// None, null, undefined.
+    /// `None`, `null`, `undefined`.
     Nothing,
-    /// A truth value.
+    /// A boolean.
     Truth(bool),
-    /// A whole number.
+    /// An integer.
     Number(i64),
     /// A text, or bytes.
     Text(Text),
     /// A list, tuple, set or array whose length is known.
     List(Rc<Vec<Value>>),
-    /// A dictionary or object; the last of two equal names counts.
+    /// A dictionary or object; the last of two equal names wins.
     Record(Rc<Vec<(String, Value)>>),
-    /// Something of an API by its qualified name: a module (`os.path`), a function (`os.path.join`), a class
+    /// An item of an API by its qualified name: a module (`os.path`), a function (`os.path.join`), a class
     /// (`pathlib.Path`).
     Api(Rc<str>),
     /// An object of an API's class, with the path or URL that it stands for.
     Instance(Rc<str>, Option<Text>),
-    /// Something that the script defines, by the reader's own number: a function, a class, an object.
+    /// A function, class or object that the script defines, by the reader's index.
     Own(usize),
-    /// One of several, at most [`Value::MOST_ALTERNATIVES`], none of them one of several itself.
+    /// One of several alternatives, at most [`Value::MOST_ALTERNATIVES`]; they don't nest.
     OneOf(Rc<Vec<Value>>),
 }
 
 impl Value {
-    /// Alternatives that are kept; beyond them nothing is known.
+    /// Maximum number of alternatives; with more the value is unknown.
     pub const MOST_ALTERNATIVES: usize = 16;
 
-    /// Either this or another.
+    /// The alternatives of both values.
     pub fn or(&self, other: &Value) -> Value {
         let mut all = self.alternatives();
         for value in other.alternatives() {
@@ -51,37 +51,37 @@ impl Value {
         }
     }
 
-    /// Any of several; `None` where there is none.
+    /// The alternatives of all values; `None` if there are none.
     pub fn any(all: impl IntoIterator<Item = Value>) -> Option<Value> {
         all.into_iter().reduce(|one, other| one.or(&other))
     }
 
-    /// Any of several; unknown where there is none.
+    /// The alternatives of all values; unknown if there are none.
     pub fn either(all: impl IntoIterator<Item = Value>) -> Value {
         Value::any(all).unwrap_or(Value::Unknown)
     }
 
-    /// Either what is in a place already, if anything is, or this.
+    /// Adds this to the alternatives of a place's present value, if it has one.
     pub fn beside(self, place: Option<Value>) -> Value {
         place.map_or(self.clone(), |before| before.or(&self))
     }
 
-    /// Makes something of it, for each that it could be.
+    /// Maps each alternative.
     pub fn each(&self, make: impl FnMut(Value) -> Value) -> Value {
         Value::either(self.alternatives().into_iter().map(make))
     }
 
-    /// Makes something of it and another, for each that they could be.
+    /// Maps each pair of alternatives of two values.
     pub fn each_with(&self, other: &Value, mut make: impl FnMut(&Value, &Value) -> Value) -> Value {
         self.each(|one| other.each(|other| make(&one, &other)))
     }
 
-    /// It without nothing among its alternatives; `None` where no other is left.
+    /// Removes `Nothing` from the alternatives; `None` if no other is left.
     pub fn something(&self) -> Option<Value> {
         Value::any(self.alternatives().into_iter().filter(|value| *value != Value::Nothing))
     }
 
-    /// Values that it is made of, or could be.
+    /// The elements, fields' values or alternatives.
     pub fn parts(&self) -> Vec<&Value> {
         match self {
             Value::List(all) | Value::OneOf(all) => all.iter().collect(),
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// Each that it could be; itself where it is one.
+    /// All alternatives; the value itself if it is the only one.
     pub fn alternatives(&self) -> Vec<Value> {
         match self {
             Value::OneOf(all) => all.to_vec(),
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// As a text, path or URL: numbers too. Unknown for everything else.
+    /// The value as a text, path or URL; numbers are formatted. Unknown for everything else.
     pub fn text(&self) -> Text {
         match self {
             Value::Text(text) | Value::Instance(_, Some(text)) => text.clone(),
@@ -119,7 +119,7 @@ impl Value {
         }
     }
 
-    /// Whether it counts as true, where that is known.
+    /// Its truth value, if known.
     pub fn truth(&self) -> Option<bool> {
         match self {
             Value::Nothing => Some(false),

@@ -1,4 +1,4 @@
-//! Where a path leads, as the profiles tell places apart.
+//! Classifies paths by the places that profiles distinguish.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use super::setting::Setting;
 use super::text::Text;
 use stockade::policy::{Access, BASE};
 
-/// A place.
+/// A class of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whereabouts {
-    /// Every run has it: the base, the standard streams.
+    /// Available to every run: the base, the standard streams.
     Free,
     /// Below `./data`.
     Data,
@@ -19,22 +19,22 @@ pub enum Whereabouts {
     Temporary,
     /// Anywhere else.
     Elsewhere,
-    /// It can't be said.
+    /// The path is unknown.
     Unknown,
 }
 
-/// A path with its place.
+/// A path with its class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// Where it leads.
+    /// The class of the path.
     pub whereabouts: Whereabouts,
-    /// `./…` below the root, absolute or `~/…` elsewhere; `…` for what isn't known.
+    /// `./…` below the root, absolute or `~/…` elsewhere; `…` for unknown parts.
     pub shown: String,
     /// Whether every part of it is known.
     pub is_exact: bool,
 }
 
-/// Finds the place of a path; `access` is what is done there.
+/// Classifies a path; `access` is the intended access.
 pub fn locate(path: &Text, access: Access, setting: &Setting) -> Located {
     let is_exact = path.exact().is_some();
     let known = path.prefix();
@@ -63,7 +63,7 @@ pub fn locate(path: &Text, access: Access, setting: &Setting) -> Located {
     }
 }
 
-/// An absolute path; one in the home directory too, where that is known.
+/// Returns an absolute path; expands `~` if the home directory is known.
 fn in_home(path: &str, setting: &Setting) -> Option<String> {
     match (path.strip_prefix('~'), &setting.home) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
@@ -90,7 +90,7 @@ fn place(known: &str, is_exact: bool, access: Access) -> (Whereabouts, String) {
         return (Whereabouts::Elsewhere, known.to_string());
     }
     let parts = parts(known);
-    // Of the last part only the beginning may be known.
+    // The last component may be known only in its beginning.
     let whole = match is_exact || known.ends_with('/') {
         true => parts.len(),
         false => parts.len().saturating_sub(1),
@@ -118,7 +118,7 @@ fn place(known: &str, is_exact: bool, access: Access) -> (Whereabouts, String) {
     (whereabouts, shown)
 }
 
-/// The parts of a path without `.` and, as far as the text tells, `..`.
+/// The components of a path without `.` and, where the text alone resolves it, `..`.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {

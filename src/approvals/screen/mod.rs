@@ -1,6 +1,6 @@
 //! The full-screen list of `stockade approvals --watch`.
 //!
-//! `state` is what keys mean, `view` what is drawn; both are pure. Here is the loop.
+//! `state` interprets keys, `view` draws; both are pure. The event loop is here.
 
 mod state;
 mod view;
@@ -20,13 +20,13 @@ use stockade::approve::person;
 use stockade::approve::socket::{WaitingQuestion, WatchEvent, Watcher};
 use stockade::approve::{Answer, Choice, PAUSE_AFTER_ONE_GONE};
 
-/// How often sockets, signals and the time that is left are looked at. A key is answered at once.
+/// How often sockets, signals and deadlines are polled. A key is handled at once.
 const SLICE: Duration = Duration::from_millis(150);
 
-/// Keys that are taken in one go.
+/// The most keys that are read at once.
 const KEYS: usize = 1000;
 
-/// Watches; the exit code. The terminal is as before afterwards, also after a panic (ratatui sees to that).
+/// Watches and returns the exit code. The terminal is restored afterwards, also after a panic (ratatui sees to that).
 pub fn watch(watcher: Watcher, signals: &Signals) -> Result<u8, Failure> {
     let failed = |error: io::Error| Failure::new(REFUSED, &error);
     let mut terminal = ratatui::try_init().map_err(failed)?;
@@ -85,7 +85,7 @@ impl Screen {
         }
     }
 
-    /// Answers one question, and with `no all` what else the same run asks.
+    /// Answers one question, and with `no all` the other questions of the same run.
     fn answer(&mut self, number: u32, answer: &Answer) {
         let Some(question) = self.watcher.question(number) else {
             return;
@@ -105,7 +105,7 @@ impl Screen {
     }
 }
 
-/// What was typed until now is no answer to the next question.
+/// Discards keys typed so far: they don't answer the next question.
 fn forget_typed() -> io::Result<()> {
     for _ in 0..KEYS {
         if !event::poll(SLICE)? {
@@ -116,7 +116,7 @@ fn forget_typed() -> io::Result<()> {
     Ok(())
 }
 
-/// The keys that were pressed, after a little waiting.
+/// The keys that were pressed, after a short wait.
 fn pressed() -> io::Result<Vec<KeyEvent>> {
     let mut keys = Vec::new();
     let mut time = SLICE;

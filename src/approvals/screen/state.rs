@@ -1,7 +1,7 @@
 //! The chosen question, the typed line, and the effect of a key. Pure.
 //!
-//! A line belongs to the question that was chosen when its first letter was typed, by its number: another that moves to its
-//! place gets nothing.
+//! A typed line belongs, by number, to the question that was selected at its first letter: another question that moves to the
+//! same place doesn't receive it.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use stockade::approve::Choice;
 pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::approve::socket::WaitingQuestion;
 
-/// Answers that are shown.
+/// The most answers in the history.
 const HISTORY: usize = 50;
-/// Characters of a line.
+/// The most characters in a line.
 const LONGEST: usize = 500;
 
-/// What is to be done.
+/// The action to take.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
@@ -24,19 +24,19 @@ pub enum Effect {
     Quit,
 }
 
-/// The screen between two keys.
+/// The state of the screen between two keys.
 pub struct State {
     pub selected: Option<u32>,
     /// The typed line, and the question that it is for.
     pub typed: String,
     pub meant_for: Option<u32>,
-    /// Whether Enter leaves although something waits.
+    /// Whether Enter quits although questions are pending.
     pub is_leaving: bool,
-    /// Whether all of the chosen question is shown.
+    /// Whether the selected question is shown in full.
     pub has_details: bool,
     pub notice: String,
     pub history: VecDeque<String>,
-    /// Lines of the question that are above the pane.
+    /// Lines of the question that are scrolled out above the pane.
     pub scroll: u16,
 }
 
@@ -54,19 +54,19 @@ impl State {
         }
     }
 
-    /// One line to the history.
+    /// Adds a line to the history.
     pub fn remember(&mut self, text: &str) {
         self.history.push_front(text.to_string());
         self.history.truncate(HISTORY);
     }
 
-    /// Says something below the list, until the next key.
+    /// Shows a notice below the list until the next key.
     pub fn notice(&mut self, text: &str) {
         self.notice = text.to_string();
     }
 
-    /// After questions came and went: what is chosen still waits, and nothing is typed for one that doesn't. Whether another
-    /// question stands where the one was that a person may be about to answer.
+    /// Updates the selection after questions came and went; drops input for a question that is gone. Returns true if another
+    /// question now stands where the person may be about to answer the previous one.
     pub fn settle(&mut self, questions: &[&WaitingQuestion]) -> bool {
         let waits = |number: u32| questions.iter().any(|question| question.number == number);
         if let Some(number) = self.meant_for.filter(|number| !waits(*number)) {
@@ -88,15 +88,15 @@ impl State {
         self.selected = number;
     }
 
-    /// Nothing is typed any more.
+    /// Discards the typed line.
     fn forget(&mut self) {
         self.typed.clear();
         self.meant_for = None;
         self.is_leaving = false;
     }
 
-    /// Takes keys that came together. Several are a paste, or typed ahead of the drawn list: they may be part of a reason, and
-    /// are no answer.
+    /// Handles keys that arrived together. Several keys are a paste, or were typed ahead of the drawn list: they may be part of
+    /// a reason, but don't answer.
     pub fn keys(&mut self, keys: &[KeyEvent], questions: &[&WaitingQuestion]) -> Effect {
         match keys {
             [] => return Effect::Nothing,
@@ -116,7 +116,7 @@ impl State {
         Effect::Nothing
     }
 
-    /// What a key does.
+    /// Handles one key.
     fn key(&mut self, key: KeyEvent, questions: &[&WaitingQuestion]) -> Effect {
         self.notice.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -126,7 +126,7 @@ impl State {
             };
         }
         if key.modifiers.contains(KeyModifiers::ALT) {
-            // Esc and a letter in quick succession look like this too, and Esc was meant to take something back.
+            // Esc and a letter in quick succession look like Alt and a letter; Esc was meant to cancel.
             self.forget();
             return Effect::Nothing;
         }
@@ -169,7 +169,7 @@ impl State {
         Effect::Nothing
     }
 
-    /// What was typed was for the question that was chosen.
+    /// Moves the selection and discards the line typed for the previous question.
     fn step(&mut self, questions: &[&WaitingQuestion], by: isize) {
         self.forget();
         let order = order(questions);
@@ -182,7 +182,7 @@ impl State {
     }
 }
 
-/// The questions as the list has them: run by run, each run where its first question came.
+/// The order of the list: grouped by run, each run at the position of its first question.
 pub fn order(questions: &[&WaitingQuestion]) -> Vec<u32> {
     let mut runs: Vec<&str> = Vec::new();
     for question in questions {

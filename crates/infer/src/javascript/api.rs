@@ -1,4 +1,4 @@
-//! Calls of APIs: by hand where they need more than a row of the table, folded, else as the table has it.
+//! Calls of APIs: special cases in code, pure functions folded, all others by their row of the table.
 
 use oxc_span::Span;
 
@@ -54,9 +54,9 @@ const WRITING: [&str; 16] = [
     "symlinkSync",
 ];
 
-/// A function made of a text.
+/// The class of a function built from text.
 const MADE: &str = "global.Function()";
-/// What gives the names in a directory.
+/// Functions that return the names in a directory.
 const LISTS: [&str; 5] = [
     "mcp.fs.list",
     "mcp.fs.listDirectory",
@@ -165,7 +165,7 @@ impl<'a> Reader<'a, '_> {
         self.opaque(Opaque::ComputedName, &by, at);
     }
 
-    /// What a function of a built text gives: `Function('return globalThis')()`.
+    /// The result of a function built from text: `Function('return globalThis')()`.
     fn made(&self, code: &Text) -> Value {
         let name = code.exact().and_then(|code| code.trim().strip_prefix("return "));
         match name.map(|name| name.trim().trim_end_matches(';').trim()) {
@@ -351,7 +351,7 @@ impl<'a> Reader<'a, '_> {
         self.note(Act::Read(path), by, at);
     }
 
-    /// A method of something unknown: its name may tell.
+    /// A method of an unknown object: its name may tell what it does.
     pub fn unknown_method(&mut self, name: &str, arguments: &Arguments, at: Span) -> Value {
         let is_own = matches!(arguments.positional.first(), Some(Value::Own(_)));
         match name {

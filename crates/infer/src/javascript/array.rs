@@ -12,7 +12,7 @@ use crate::arguments::Arguments;
 use crate::constant;
 use crate::value::Value;
 
-/// Elements that a callback is given one by one.
+/// Maximum number of elements that are passed to a callback one by one.
 const MOST_ELEMENTS: usize = 64;
 
 impl<'a> Reader<'a, '_> {
@@ -183,7 +183,7 @@ pub fn from(all: &[Value], first: usize) -> Vec<Value> {
     rest.map(|(_, value)| value.clone()).collect()
 }
 
-/// What flattening makes of an element: the elements of a list, anything else as it is.
+/// Flattens an element: a list gives its elements, anything else stays as it is.
 fn inner(value: &Value) -> Vec<Value> {
     let each = |value: Value| match value {
         Value::List(all) => all.to_vec(),

@@ -60,7 +60,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The value, or what stands in for it where it is undefined.
+    /// The value, or its default where it is undefined.
     fn or_default(&mut self, value: &Value, default: &'a Expression<'a>) -> Value {
         match value {
             Value::Nothing => self.eval(default),
@@ -72,7 +72,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Gives a value to what stands left of `=`.
+    /// Assigns a value to the left side of `=`.
     pub fn assign_target(&mut self, target: &'a AssignmentTarget<'a>, value: Value) {
         match target {
             AssignmentTarget::AssignmentTargetIdentifier(name) => self.assign_name(name, value),
@@ -218,7 +218,7 @@ pub fn field_name(member: &MemberExpression<'_>) -> Option<String> {
     }
 }
 
-/// Sets a field in the place of one with the same name.
+/// Sets a field, replacing one with the same name.
 pub fn set_field(fields: &mut Vec<(String, Value)>, name: &str, value: Value) {
     match fields.iter().position(|(field, _)| field == name) {
         Some(at) => fields[at].1 = value,

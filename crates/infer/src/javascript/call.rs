@@ -251,7 +251,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// What comes of a promise: awaiting is transparent, so the value is the promise.
+    /// The result of a promise: awaiting is transparent, so the value is the promise.
     fn promised(&mut self, receiver: &Value, name: &str, arguments: &Arguments, at: Span) -> Option<Value> {
         let callback = arguments.positional.first();
         let is_callback = matches!(callback, Some(Value::Own(_) | Value::Api(_) | Value::OneOf(_)));
@@ -308,7 +308,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Arguments go where they can't be followed.
+    /// Arguments escape: they go where they can't be followed.
     pub fn escape_all(&mut self, arguments: &Arguments, at: Span) {
         for value in &arguments.positional {
             self.escape(value, at);

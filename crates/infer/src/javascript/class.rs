@@ -9,10 +9,10 @@ use crate::arguments::Arguments;
 use crate::reading::Reading;
 use crate::value::Value;
 
-/// Parents of a class that are looked through.
+/// Maximum number of parents of a class that are searched.
 const MOST_PARENTS: usize = 16;
 
-/// A method, where it was found.
+/// A method and where it was found.
 pub struct Method<'a> {
     pub definition: &'a MethodDefinition<'a>,
     around: usize,

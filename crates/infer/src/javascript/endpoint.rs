@@ -1,11 +1,11 @@
-//! Programs and hosts that stand in several arguments: `spawn(program, words, options)`, `connect(port, host)`.
+//! Programs and hosts given by several arguments: `spawn(program, words, options)`, `connect(port, host)`.
 
 use crate::arguments::Arguments;
 use crate::finding::Act;
 use crate::text::Text;
 use crate::value::Value;
 
-/// What a call starts or connects to; `None`: it isn't one of these.
+/// The target that a call starts or connects to; `None` if it is no such call.
 pub fn acts(name: &str, arguments: &Arguments) -> Option<Vec<Act>> {
     let bare = name.strip_suffix("Sync").unwrap_or(name);
     Some(match bare {
@@ -69,7 +69,7 @@ fn sent(arguments: &Arguments) -> Vec<Act> {
     connected(&Arguments::of(vec![Value::Number(0).or(port), host.clone()]))
 }
 
-/// What such a call gives.
+/// The result of such a call.
 pub fn gives(name: &str) -> Value {
     let class = match name {
         _ if name.starts_with("node:http") => "node:http.ClientRequest",

@@ -1,4 +1,4 @@
-//! Expressions: what they give, as far as it is known.
+//! Expressions: their values, as far as they are known.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::text::Text;
 use crate::value::Value;
 
 impl<'a> Reader<'a, '_> {
-    /// What an expression gives; its acts are noted.
+    /// Evaluates an expression and records its acts.
     pub fn eval(&mut self, expression: &'a Expression<'a>) -> Value {
         self.deeper(|reader| reader.eval_inside(expression))
             .unwrap_or(Value::Unknown)
@@ -303,7 +303,7 @@ fn without_type<'b, 'a>(expression: &'b Expression<'a>) -> Option<&'b Expression
     })
 }
 
-/// Two texts, one behind the other: each of the first with each of the second.
+/// Concatenates two strings: each alternative of the first with each of the second.
 pub fn concatenated(one: &Value, other: &Value) -> Value {
     let known = |value: &Value| value.something().unwrap_or(Value::Nothing);
     constant::concatenate(&known(one), &known(other), printed)

@@ -12,7 +12,7 @@ use crate::constant;
 use crate::text::Text;
 use crate::value::Value;
 
-/// What a pure function gives; `None`: it isn't one that is known here.
+/// Evaluates a pure function; `None` if it isn't a known one.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
     let first = arguments.at(0).something().unwrap_or(Value::Nothing);
     if let Some(function) = name.strip_prefix("node:path.") {
@@ -92,7 +92,7 @@ pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
     })
 }
 
-/// A method of an object that stands for a text.
+/// Evaluates a method of an object that represents a string.
 pub fn instance_method(class: &str, text: Option<&Text>, name: &str, arguments: &[Value]) -> Option<Value> {
     match (class, name, text) {
         ("global.URL", "toString" | "toJSON", Some(text)) => Some(Value::Text(text.clone())),
@@ -244,7 +244,7 @@ fn url(text: Text) -> Value {
     Value::Instance("global.URL".into(), Some(text))
 }
 
-/// A URL against its base.
+/// Resolves a URL against its base.
 fn resolved(relative: &Text, base: Option<&Value>) -> Text {
     let base = match base {
         None | Some(Value::Nothing) => return relative.clone(),

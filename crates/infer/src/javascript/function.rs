@@ -12,7 +12,7 @@ use crate::reading::Reading;
 use crate::scopes::Flow;
 use crate::value::Value;
 
-/// Calls that are followed into each other.
+/// Maximum depth of nested calls that are followed.
 const MOST_FRAMES: usize = 8;
 
 impl<'a> Reader<'a, '_> {
@@ -40,7 +40,7 @@ impl<'a> Reader<'a, '_> {
         })
     }
 
-    /// Follows a call of one of the script's own.
+    /// Follows a call of one of the script's own functions.
     pub fn call_own(&mut self, own: usize, this: Option<Value>, arguments: &Arguments, at: Span) -> Value {
         if let Some(Own::Bound { callee, this, first }) = self.own.get(own).cloned() {
             let value = self.deeper(|reader| reader.call_value(&callee, this, &arguments.after(&first), at));
@@ -171,7 +171,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether an argument says something of a path or host.
+/// Whether an argument tells something about a path or host.
 fn is_telling(value: &Value) -> bool {
     match value {
         Value::Text(text) | Value::Instance(_, Some(text)) => !text.is_unknown(),

@@ -1,4 +1,4 @@
-//! Functions of modules that go where they can't be followed: what they do is done some time, with unknown arguments.
+//! Escaping functions of modules: their acts happen at some time, with unknown arguments.
 
 use oxc_span::Span;
 
@@ -25,14 +25,14 @@ const HARMLESS: [&str; 14] = [
 ];
 
 impl Reader<'_, '_> {
-    /// Arguments go to something unknown: what is an API's function among them may be called by it.
+    /// Arguments go to an unknown callee, which may call the API functions among them.
     pub fn hand_away(&mut self, arguments: &Arguments, at: Span) {
         for value in &arguments.positional {
             self.hand_value(value, at, 0);
         }
     }
 
-    /// The same, where the one that gets them has a name.
+    /// The same for a callee that has a name.
     pub fn hand_to(&mut self, name: &str, arguments: &Arguments, at: Span) {
         let is_harmless = HARMLESS.iter().any(|of| {
             name.strip_prefix(of)

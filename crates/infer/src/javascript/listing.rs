@@ -37,7 +37,7 @@ const GLOBS: [&str; 18] = [
 const WILDCARDS: [char; 7] = ['*', '?', '[', '{', '(', '!', '+'];
 
 impl<'a> Reader<'a, '_> {
-    /// What a call that lists gives; its acts are noted. `None`: it is none.
+    /// Evaluates a call that lists and records its acts; `None` if it doesn't list.
     pub fn listing(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments, at: Span) -> Option<Value> {
         let bare = name.strip_suffix("Sync").unwrap_or(name);
         let first = arguments.at(0);
@@ -108,7 +108,7 @@ impl<'a> Reader<'a, '_> {
         Some(self.given(Value::List(Rc::new(listed)), arguments, at))
     }
 
-    /// What a call gives, to its callback too.
+    /// Returns a call's result, and passes it to its callback.
     fn given(&mut self, value: Value, arguments: &Arguments, at: Span) -> Value {
         if let Some(callback @ Value::Own(_)) = arguments.positional.last() {
             let given = Arguments::of(vec![Value::Unknown, value.clone()]);

@@ -38,7 +38,7 @@ use super::language::Language;
 use super::setting::Setting;
 use reader::Reader;
 
-/// What a script does.
+/// The acts of a script.
 pub fn read(source: &str, language: Language, setting: &Setting) -> Vec<Finding> {
     let name = language.name();
     let opaque = |why: Opaque, at| vec![Finding::new(Act::Opaque(why), name, at)];

@@ -1,4 +1,4 @@
-//! Modules and globals: what a name leads to.
+//! Modules and globals: resolves names.
 
 use oxc_ast::ast::*;
 use oxc_span::{GetSpan, Span};
@@ -61,7 +61,7 @@ const NODE: [&str; 46] = [
 ];
 
 impl<'a> Reader<'a, '_> {
-    /// What a module gives as a whole. One that isn't known, and one beside the script, is noted.
+    /// The value of a whole module. An unknown module, and one beside the script, is recorded.
     pub fn module(&mut self, name: &str, at: Span) -> Value {
         if name.starts_with("./") || name.starts_with("../") || name.starts_with('/') || name.starts_with("file:") {
             return self.file_module(name, at);
@@ -156,7 +156,7 @@ fn node_module(bare: &str) -> String {
     }
 }
 
-/// Packages that give what another module gives.
+/// Packages that export the same as another module.
 fn known_package(name: &str) -> String {
     match name {
         name if name.starts_with("@std/path/") => "node:path".into(),
@@ -170,7 +170,7 @@ fn known_package(name: &str) -> String {
     }
 }
 
-/// What a global name stands for.
+/// The value of a global name.
 pub fn global(name: &str, setting: &Setting) -> Value {
     match name {
         "undefined" | "NaN" => Value::Nothing,
@@ -208,7 +208,7 @@ pub fn api_member(api: &str, name: &str) -> Value {
     }
 }
 
-/// Whether a name is of the environment as a whole.
+/// Whether a name denotes the whole environment.
 pub fn is_environment(name: &str) -> bool {
     matches!(name, "node:process.env" | "import.meta.env")
 }

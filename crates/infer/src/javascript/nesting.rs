@@ -1,10 +1,10 @@
-//! Refuses what is nested so deep that parsing it could overflow the stack: oxc's parser and visitors recurse.
+//! Refuses source nested so deep that parsing it could overflow the stack: oxc's parser and visitors recurse.
 //!
 //! Cheap and rough: it counts brackets, and between two ends of statements the operators and words that chain. It is
 //! never far below the depth of the tree. What looks like a text or comment is counted as well, only that its closing
 //! brackets close none from outside of it: a text that misleads this reader about its strings gains nothing.
 
-/// The most that is parsed; an open bracket counts as [`BRACKET`].
+/// Maximum depth that is parsed; an open bracket counts as [`BRACKET`].
 const MOST: usize = 6000;
 const BRACKET: usize = 3;
 

@@ -1,4 +1,4 @@
-//! From a text to oxc's tree: which kind of source it is, and what is wrong with one that is none.
+//! Parses a text into oxc's tree: finds the kind of source, or reports the syntax error.
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::Program;

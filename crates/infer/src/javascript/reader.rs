@@ -1,4 +1,4 @@
-//! The state of a reading: what was found, what the script defines, how much work is left.
+//! The interpreter's state: the acts found, the script's definitions, the remaining work budget.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -15,14 +15,14 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::value::Value;
 
-/// Expressions and statements that are looked at.
+/// Maximum number of expressions and statements that are visited.
 const MOST_STEPS: usize = 200_000;
-/// How deep they stand in each other, calls among them: what the stack bears.
+/// How deep they nest, calls included: the limit that the stack allows.
 const DEEPEST: usize = 2500;
-/// Visits of one function that is only referenced.
+/// Maximum number of visits of one function that is only referenced.
 const MOST_VISITS: usize = 4;
 
-/// Something that the script defines.
+/// A definition of the script.
 #[derive(Clone)]
 pub enum Own<'a> {
     /// A function with the scope around it, its `this`, and the class that it stands in.
@@ -115,14 +115,14 @@ impl<'a, 'r> Reader<'a, 'r> {
         self.work.finish()
     }
 
-    /// Notes what is only likely.
+    /// Records an act that is only likely.
     pub fn guess(&mut self, act: Act, by: &str, at: Span) {
         let before = std::mem::replace(&mut self.work.is_guessing, true);
         self.note(act, by, at);
         self.work.is_guessing = before;
     }
 
-    /// Something new of the script's own.
+    /// Adds a definition of the script.
     pub fn add(&mut self, own: Own<'a>) -> Value {
         self.own.push(own);
         Value::Own(self.own.len() - 1)
@@ -136,7 +136,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
-    /// A value goes where it can't be followed: what can be called of it is called some time, with anything.
+    /// A value escapes: its callable parts may be called at any time, with any arguments.
     pub fn escape(&mut self, value: &Value, at: Span) {
         self.escape_at(value, at, 0);
     }
@@ -201,7 +201,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
-    /// A name gets another value.
+    /// Assigns another value to a name.
     pub fn assign(&mut self, symbol: SymbolId, value: Value) {
         let place = self.scopes.holder(self.scope, &symbol).unwrap_or(self.scope);
         self.scopes.set(place, symbol, value);

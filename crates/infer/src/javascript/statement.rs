@@ -278,7 +278,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether nothing comes behind an expression: `process.exit(1)`.
+/// Whether an expression never returns: `process.exit(1)`.
 fn ends(expression: &Expression<'_>) -> bool {
     let Expression::CallExpression(call) = expression.without_parentheses() else {
         return false;

@@ -1,4 +1,4 @@
-//! Methods of texts.
+//! String methods.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use crate::constant;
 use crate::text::Text;
 use crate::value::Value;
 
-/// What a text's method gives.
+/// The result of a string method.
 pub fn method(text: &Text, name: &str, arguments: &[Value]) -> Value {
     let first = arguments.first().map(Value::text);
     let first = first.as_ref().and_then(Text::exact);

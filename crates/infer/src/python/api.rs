@@ -1,4 +1,4 @@
-//! Calls of what the script doesn't define: what the table says they do, and what they give.
+//! Calls of APIs: their effects and results by the table.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::fold;
 use super::reader::Reader;
 use crate::arguments::Arguments;
 
-/// Ways to call with one of several lists each.
+/// Maximum number of argument lists of one call.
 const MOST_WAYS: usize = 16;
 
 impl Reader<'_, '_> {
-    /// Calls an API by its qualified name; a method's comes with what its object stands for.
+    /// Calls an API by its qualified name; `receiver` is the path or URL of a method's object.
     pub fn call_api(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments, at: Range<usize>) -> Value {
         let name = &*fold::canonical(name);
         if !self.work().step(1) {
@@ -45,13 +45,13 @@ impl Reader<'_, '_> {
         let class = name.rsplit_once('.').map_or("", |(class, _)| class);
         match fold::is_class(name) {
             true => Value::Instance(name.into(), None),
-            // What a table's methods give is mostly a table again: `df.groupby(…).sum()`.
+            // Methods of such a class mostly return the same class: `df.groupby(…).sum()`.
             false if fold::is_sticky(class) => Value::Instance(class.into(), None),
             false => Value::Unknown,
         }
     }
 
-    /// What the table says of a call; what it gives, where it says that.
+    /// Records a call's acts from the table; returns its result if the table has one.
     fn table_call(
         &mut self,
         name: &str,
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
         given
     }
 
-    /// Files that a statement of SQL names.
+    /// Records the files that an SQL statement names.
     fn open_databases(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) {
         let statements = arguments.positional.first().map_or(Vec::new(), Value::alternatives);
         for file in statements.iter().flat_map(|statement| sql::files(&statement.text())) {
@@ -110,10 +110,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A method of something unknown whose name hardly means anything else.
+    /// Guesses the API of a method on an unknown value by its distinctive name.
     pub fn guess(&mut self, name: &str, arguments: &Arguments, at: Range<usize>) {
         let api = match name {
-            // A parser of a subcommand.
+            // A subcommand's parser.
             "add_argument" => return self.declare_option(arguments, &at),
             "set_defaults" => return self.declare_defaults(arguments),
             "read_text" | "write_text" | "read_bytes" | "write_bytes" | "iterdir" | "rglob" | "unlink" | "rmdir" => {
@@ -132,7 +132,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Whether a path is all that is given.
+/// Whether the only argument is a path.
 fn is_path(arguments: &Arguments) -> bool {
     match &arguments.positional[..] {
         [only] => arguments.named.is_empty() && !only.text().is_unknown(),
@@ -140,7 +140,7 @@ fn is_path(arguments: &Arguments) -> bool {
     }
 }
 
-/// An argument as a target: what is no path or URL is none, and what may be missing is what it else may be.
+/// An argument as a target: `Nothing` if it isn't a path or URL; a missing alternative is dropped.
 fn target(value: &Value) -> Value {
     match value {
         Value::Instance(class, _) if !fold::is_target(class) => Value::Nothing,
@@ -153,7 +153,7 @@ fn target(value: &Value) -> Value {
     }
 }
 
-/// The ways to call with a list one of whose elements could be several.
+/// The argument lists of a call whose list has elements with alternatives.
 fn ways(positional: &[Value]) -> Vec<Vec<Value>> {
     let words = match positional.first() {
         Some(Value::List(words)) => words,
@@ -193,12 +193,12 @@ fn ways(positional: &[Value]) -> Vec<Vec<Value>> {
         .collect()
 }
 
-/// Arguments that mean something else than the row says.
+/// Adjusts arguments whose meaning differs from the row.
 fn adjust(name: &str, positional: &mut [Value]) {
     match (name, positional) {
         // A number is an open descriptor.
         ("builtins.open" | "os.fdopen", [file @ Value::Number(_), ..]) => *file = Value::Nothing,
-        // `r:xz`: what stands behind the colon is a compression.
+        // `r:xz`: the part after the colon is a compression.
         ("tarfile.open", [_, mode @ Value::Text(_), ..]) => {
             let text = mode.text();
             let known = text.prefix();
@@ -208,7 +208,7 @@ fn adjust(name: &str, positional: &mut [Value]) {
     }
 }
 
-/// An act as it is: a URL where a path may stand too, a database that is in memory.
+/// Adjusts an act: a URL in place of a path, a database in memory.
 fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act) -> Vec<Act> {
     let is_url = |text: &Text| {
         ["http://", "https://", "ftp://", "s3://", "gs://"]
@@ -220,7 +220,7 @@ fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act
             vec![Act::Connect(path)]
         }
         Act::Read(path) | Act::Write(path) if name == "sqlite3.connect" => database(&path),
-        // Only what a pattern's directories name is listed: `Path(".").glob("data/*.csv")`.
+        // Only the pattern's fixed directories are listed: `Path(".").glob("data/*.csv")`.
         Act::Read(path) if name == "pathlib.Path.glob" => {
             let pattern = arguments.get(0, "pattern").map_or(Text::unknown(), Value::text);
             let fixed = fixed(&pattern);
@@ -235,7 +235,7 @@ fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act
         },
         Act::Connect(host) if name.starts_with("http.client.") => with_port(name, &host, arguments),
         Act::Connect(path) => match receiver {
-            // A client with a base: `httpx.Client(base_url=…).get("/users")`.
+            // A client with a base URL: `httpx.Client(base_url=…).get("/users")`.
             Some(base) if !base.prefix().is_empty() && !path.prefix().contains("://") => {
                 vec![Act::Connect(base.joined(&relative(&path)))]
             }
@@ -245,7 +245,7 @@ fn adjusted(name: &str, receiver: Option<&Text>, arguments: &Arguments, act: Act
     }
 }
 
-/// What a row can't say of a call.
+/// Acts of a call that a row can't express.
 fn further(name: &str, arguments: &Arguments) -> Vec<Act> {
     match name {
         "fileinput.input" | "fileinput.FileInput" => input_files(arguments),
@@ -254,7 +254,7 @@ fn further(name: &str, arguments: &Arguments) -> Vec<Act> {
     }
 }
 
-/// Files and hosts of the handlers in a configuration of `logging`.
+/// Files and hosts of the handlers in a `logging` configuration.
 fn handlers(configuration: &Value) -> Vec<Act> {
     let mut acts = Vec::new();
     for one in configuration.alternatives() {
@@ -278,7 +278,7 @@ fn handlers(configuration: &Value) -> Vec<Act> {
 
 fn input_files(arguments: &Arguments) -> Vec<Act> {
     let files: Vec<Text> = match arguments.get(0, "files") {
-        // Those that the command line names.
+        // The files that the command line names.
         None | Some(Value::Nothing) => vec![Text::unknown()],
         Some(files) => {
             let each = files.alternatives().into_iter().flat_map(|files| match files {
@@ -291,7 +291,7 @@ fn input_files(arguments: &Arguments) -> Vec<Act> {
     let in_place = arguments.get(1, "inplace").map(Value::truth);
     let is_written = in_place.is_some_and(|truth| truth != Some(false));
     let acts = |file: Text| match is_written {
-        // The file as it was stands beside it meanwhile.
+        // A backup of the file exists meanwhile.
         true => vec![
             Act::Read(file.clone()),
             Act::Write(file.then(&".bak".into())),

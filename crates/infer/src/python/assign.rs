@@ -1,4 +1,4 @@
-//! Assignments: to names, fields, elements, and several at once.
+//! Assignments to names, fields and elements, and unpacking.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl<'a> Reader<'a, '_> {
-    /// Lets a name stand for a value, where the name belongs.
+    /// Binds a name to a value in the scope that it belongs to.
     pub fn bind(&mut self, name: &str, value: Value) {
         let frame = self.frame();
         let scope = frame.scope;
@@ -61,7 +61,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Gives a name or field that holds a list or record its new content.
+    /// Replaces the list or record that a name or field holds.
     pub fn replace(&mut self, place: &'a Expr, value: Value) {
         match place {
             Expr::Name(name) => {

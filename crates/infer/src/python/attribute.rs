@@ -16,7 +16,7 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl<'a> Reader<'a, '_> {
-    /// `object.name`, for each that the object could be.
+    /// `object.name`, for each alternative of the object.
     pub fn attribute_of(&mut self, object: &Value, name: &str, at: Range<usize>) -> Value {
         if matches!(name, "__subclasses__" | "__globals__" | "__builtins__" | "__code__") {
             self.opaque(Opaque::ComputedName, name, &at);
@@ -59,7 +59,7 @@ impl<'a> Reader<'a, '_> {
                 },
                 _ => Value::Unknown,
             },
-            // A member of an enumeration is what it was assigned.
+            // A member of an enumeration has the assigned value.
             value if name == "value" => value.clone(),
             _ => Value::Unknown,
         }
@@ -137,7 +137,7 @@ impl<'a> Reader<'a, '_> {
             },
             _ => {
                 let value = fold::element(object, key);
-                // Any of a record may be asked for: functions in it may be called.
+                // Any value of the record may be read: functions in it may be called.
                 self.refer(&value);
                 value
             }

@@ -1,4 +1,4 @@
-//! Ways through the code: `if`, `match`, loops. All are taken, but those that constants rule out.
+//! Branches: `if`, `match`, loops. All are taken except those that constants rule out.
 
 use ruff_python_ast::{Expr, Pattern, StmtFor, StmtIf, StmtMatch, StmtWhile};
 
@@ -127,7 +127,7 @@ impl<'a> Reader<'a, '_> {
         self.block(&again.orelse)
     }
 
-    /// What a test tells of a name: that it is, or isn't, `None`.
+    /// Narrows a name by a test: it is, or isn't, `None`.
     fn narrow(&mut self, test: &'a Expr, holds: bool) {
         let (name, is_something) = match test {
             Expr::Name(name) => (name, holds),

@@ -1,4 +1,4 @@
-//! Calls: who is called, with what, and what comes back.
+//! Calls: callee, arguments and result.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use super::own::Own;
 use super::reader::Reader;
 use crate::arguments::Arguments;
 
-/// The class of what a computed name gave.
+/// The class of a value that was looked up by a computed name.
 pub const COMPUTED: &str = "a computed name";
 
 impl<'a> Reader<'a, '_> {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a, '_> {
         arguments
     }
 
-    /// Calls each that a value could be.
+    /// Calls each alternative of a value.
     pub fn call_value(&mut self, callee: &Value, arguments: &Arguments, at: Range<usize>) -> Value {
         let callee = callee.something().unwrap_or(Value::Unknown);
         callee.each(|callee| self.call_one(&callee, arguments, at.clone()))
@@ -137,7 +137,7 @@ impl<'a> Reader<'a, '_> {
         self.work().made(value)
     }
 
-    /// `list.append(x)` and the like: the place that holds the list gets its new content.
+    /// `list.append(x)` and the like: updates the place that holds the list.
     fn change_in_place(&mut self, place: &'a Expr, receiver: &Value, name: &str, arguments: &Arguments) -> bool {
         let after = match (receiver, name, arguments.positional.first()) {
             (Value::List(values), "append" | "add" | "appendleft", Some(more)) => {

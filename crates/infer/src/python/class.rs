@@ -11,7 +11,7 @@ use super::own::{Class, Kind, Own};
 use super::reader::{Frame, Reader};
 use crate::arguments::Arguments;
 
-/// Classes above a class that are looked at.
+/// Maximum number of classes in a lineage, with the class itself.
 const MOST_BASES: usize = 32;
 
 impl<'a> Reader<'a, '_> {
@@ -55,7 +55,7 @@ impl<'a> Reader<'a, '_> {
         self.bind(&def.name, class);
     }
 
-    /// A class and those of the script above it, nearest first.
+    /// A class and its bases in the script, nearest first.
     pub fn lineage(&self, class: usize) -> Vec<Rc<Class>> {
         let mut waiting = std::collections::VecDeque::from([class]);
         let mut lineage = Vec::new();
@@ -73,14 +73,14 @@ impl<'a> Reader<'a, '_> {
         lineage
     }
 
-    /// A member by its name, from the class upwards.
+    /// Looks up a member by name, from the class upwards.
     pub fn member(&self, class: usize, name: &str) -> Option<Value> {
         let lineage = self.lineage(class);
         let mut members = lineage.iter().map(|class| self.scopes.own(class.members, name));
         members.find_map(|member| member.cloned())
     }
 
-    /// The class of an API that a class comes from.
+    /// The API class from which a class inherits.
     pub fn foreign_base(&self, class: usize) -> Option<Rc<str>> {
         let lineage = self.lineage(class);
         let mut bases = lineage.iter().flat_map(|class| &class.bases);
@@ -90,7 +90,7 @@ impl<'a> Reader<'a, '_> {
         })
     }
 
-    /// Makes an object.
+    /// Constructs an object.
     pub fn construct(&mut self, number: usize, class: &Class, arguments: &Arguments, at: Range<usize>) -> Value {
         let fields = self.scopes.open(None);
         let object = self.define(Own::Object { class: number, fields });
@@ -112,7 +112,7 @@ impl<'a> Reader<'a, '_> {
             self.call_own_method_with(object, &["__init__"], arguments, at.clone());
             self.call_own_method(object, &["__post_init__"], at);
         }
-        // Its special methods are called by what isn't seen.
+        // Its special methods are called implicitly.
         self.refer(&object);
         object
     }
@@ -121,7 +121,7 @@ impl<'a> Reader<'a, '_> {
         self.call_own_method_with(object, names, &Arguments::default(), at)
     }
 
-    /// Calls the first of several methods that an object has.
+    /// Calls the first of several methods that the object has.
     pub fn call_own_method_with(
         &mut self,
         object: usize,
@@ -137,7 +137,7 @@ impl<'a> Reader<'a, '_> {
         Some(self.call_value(&bound, arguments, at))
     }
 
-    /// A member as an object's attribute.
+    /// Binds a member to an object.
     pub fn bound(&mut self, member: &Value, object: Value, class: usize) -> Value {
         let Value::Own(number) = member else {
             return member.clone();
@@ -198,7 +198,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The names that a data class's construction takes.
+/// The parameter names of a data class's constructor.
 fn fields(body: &[Stmt]) -> Vec<String> {
     body.iter()
         .filter_map(|statement| match statement {
@@ -210,5 +210,5 @@ fn fields(body: &[Stmt]) -> Vec<String> {
 
 const FIELD_CLASSES: &[&str] = &["typing.NamedTuple", "pydantic.BaseModel", "typing.TypedDict"];
 
-/// Classes that call nothing of what inherits from them.
+/// Base classes that don't call methods of their subclasses.
 const PLAIN_BASES: &[&str] = &["builtins.", "abc.", "enum.", "typing.", "collections.", "string."];

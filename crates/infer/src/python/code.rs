@@ -1,4 +1,4 @@
-//! Calls that run code of the same language: a text of it, a function, the examples in the script's own documentation.
+//! Calls that run Python code: a text, a function, the examples in the script's docstrings.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
-    /// Notes the code that a call runs.
+    /// Records the code that a call runs.
     pub fn run_code(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) {
         let places: &[(usize, &str)] = match name {
             "timeit.timeit" | "timeit.repeat" | "timeit.Timer" => &[(1, "setup"), (0, "stmt")],
@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Code as a value; what it names of the script's own may be called.
+    /// Code as a value; the script's definitions that it names may be called.
     pub fn code(&mut self, code: &Value, name: &str, at: &Range<usize>) -> Value {
         for code in code.alternatives() {
             let text = code.text();
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The lines behind `>>>` and `...` in the documentation of a script, its functions and classes.
+/// The lines after `>>>` and `...` in the docstrings of a script, its functions and classes.
 pub fn examples(suite: &[Stmt]) -> String {
     let mut code = String::new();
     collect(suite, &mut code);

@@ -1,4 +1,4 @@
-//! Options of the command line, as `argparse` declares them: what the attributes of its answer may be.
+//! Command-line options declared with `argparse`: the possible attributes of the parsed arguments.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
-    /// `parser.add_argument(…)`: remembers what the option is like.
+    /// `parser.add_argument(…)`: records the option's default and type.
     pub fn declare_option(&mut self, arguments: &Arguments, at: &Range<usize>) {
         self.opened_options(arguments, at);
         let names: Vec<String> = arguments
@@ -49,7 +49,7 @@ impl Reader<'_, '_> {
         self.options.insert(name, value.beside(before));
     }
 
-    /// `type=argparse.FileType("w")`: opens what the caller names, and its default.
+    /// `type=argparse.FileType("w")`: opens the file that the user names, and the default.
     fn opened_options(&mut self, arguments: &Arguments, at: &Range<usize>) {
         let Some(Value::Instance(class, mode)) = arguments.get(usize::MAX, "type").cloned() else {
             return;

@@ -1,17 +1,17 @@
-//! Refuses text that nests too deep, before a parser sees it.
+//! Rejects text that nests too deep, before parsing.
 //!
-//! The parser grows its stack as it goes down, but dropping and reading what it made recurse without that. CPython
-//! refuses 200 nested brackets and 100 indents as well (Parser/lexer: MAXLEVEL, MAXINDENT), so no script that runs is lost.
+//! The parser grows its stack on demand, but dropping and reading its tree recurse without that. CPython rejects
+//! 200 nested brackets and 100 indents as well (Parser/lexer: MAXLEVEL, MAXINDENT), so every valid script passes.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
 const MOST_BRACKETS: usize = 200;
 const MOST_INDENTS: usize = 100;
-/// Operators, prefixes and calls that may follow each other without a comma, over all open brackets.
+/// Maximum number of operators, prefixes and calls without a comma between them, over all open brackets.
 const LONGEST_CHAIN: usize = 2000;
 
-/// What is too deep about a text.
+/// Returns the reason if a text nests too deep.
 pub fn too_deep(source: &str) -> Option<&'static str> {
     let mut tokens = lexer::lex(source, Mode::Module);
     let mut nesting = Nesting {
@@ -36,14 +36,14 @@ pub fn too_deep(source: &str) -> Option<&'static str> {
     }
 }
 
-/// What stands open.
+/// The open brackets.
 struct Nesting {
     levels: Vec<Level>,
     /// The sum of all levels.
     chain: usize,
 }
 
-/// One bracket's inside, since its last comma.
+/// The content of one bracket since its last comma.
 #[derive(Default)]
 struct Level {
     chain: usize,
@@ -104,7 +104,7 @@ impl Nesting {
     }
 }
 
-/// Whether a token makes a tree deeper.
+/// Whether a token makes the syntax tree deeper.
 fn nests(kind: TokenKind) -> bool {
     kind.is_operator() && !matches!(kind, TokenKind::Colon | TokenKind::Equal)
         || matches!(

@@ -1,4 +1,4 @@
-//! Variables of the environment, and what else stands for the machine in a constant.
+//! Environment variables, and constants that depend on the machine.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl<'a> Reader<'a, '_> {
             && matches!(self.callee(expression), Value::Api(name) if &*name == ENVIRONMENT)
     }
 
-    /// A variable's value: unknown, but for the home directory's.
+    /// A variable's value: unknown except for `HOME`.
     pub fn environment(&mut self, name: &Value, default: Option<&Value>, at: &Range<usize>) -> Value {
         let value = name.each(|name| self.variable(&name.text(), ENVIRONMENT, at));
         match default {
@@ -34,7 +34,7 @@ impl<'a> Reader<'a, '_> {
         self.variable(&"HOME".into(), ENVIRONMENT, at).text()
     }
 
-    /// What a module's constant is, where every Linux has the same.
+    /// The value of a module's constant that is the same on every Linux.
     pub fn constant(&mut self, name: &str, at: &Range<usize>) -> Option<Value> {
         Some(match name {
             "os.sep" | "os.path.sep" => "/".into(),

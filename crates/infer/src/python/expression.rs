@@ -1,4 +1,4 @@
-//! Expressions: what is known of their values.
+//! Expressions and their partially known values.
 
 use std::rc::Rc;
 
@@ -13,11 +13,11 @@ use super::fold;
 use super::own::{Body, Own};
 use super::reader::Reader;
 
-/// Elements of a literal that are read one by one; of a longer one only what isn't constant.
+/// Maximum elements of a literal read one by one; of a longer one, only those that aren't constant.
 const LONGEST_LITERAL: usize = 1024;
 
 impl<'a> Reader<'a, '_> {
-    /// The value of an expression. A function that stands here is referred to, not called.
+    /// The value of an expression. A function here is referenced, not called.
     pub fn value(&mut self, expression: &'a Expr) -> Value {
         let value = self.callee(expression);
         if matches!(
@@ -32,7 +32,7 @@ impl<'a> Reader<'a, '_> {
         value
     }
 
-    /// The same where it is about to be called.
+    /// The value of an expression that is about to be called.
     pub fn callee(&mut self, expression: &'a Expr) -> Value {
         match self
             .deeper(|reader| reader.evaluate(expression))
@@ -141,7 +141,7 @@ impl<'a> Reader<'a, '_> {
 
     fn give(&mut self, value: &Value) {
         let frame = self.frame();
-        // Who uses what is yielded has no use for nothing.
+        // A consumer of the yielded values ignores `Nothing`.
         frame.yielded = Some(match frame.yielded.take() {
             None | Some(Value::Nothing) => value.clone(),
             Some(before) if *value == Value::Nothing => before,
@@ -149,7 +149,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// What a name stands for; a builtin where the script has no such name.
+    /// Looks up a name; a builtin if the script doesn't define it.
     fn named(&mut self, name: &str) -> Value {
         let scope = self.scope();
         if let Some(value) = self.scopes.find(scope, name) {
@@ -160,7 +160,7 @@ impl<'a> Reader<'a, '_> {
             "__file__" => Value::Text(self.setting.script_path().into()),
             "__debug__" => Value::Truth(true),
             "__doc__" => Value::Unknown,
-            // A class without a row: what matters of it is whose it is.
+            // A class without a row: only its module matters.
             name => match &self.star {
                 Some(module) if fold::is_class(name) => Value::Api(fold::canonical(&format!("{module}.{name}")).into()),
                 _ => Value::Api(format!("builtins.{name}").into()),
@@ -253,7 +253,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A comprehension: a list where it goes over one known list without tests.
+    /// A comprehension: a list if it iterates over one known list without tests.
     fn comprehension(&mut self, generators: &'a [Comprehension], element: &'a Expr, key: Option<&'a Expr>) -> Value {
         let outer = self.scope();
         let inner = self.scopes.open(Some(outer));

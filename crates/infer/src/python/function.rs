@@ -1,4 +1,4 @@
-//! Functions of the script: defined, and followed when they are called.
+//! Functions of the script: their definitions and calls.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use super::own::{Body, Function, Kind, Own};
 use super::reader::{Frame, Reader};
 use crate::arguments::Arguments;
 
-/// Calls in calls that are followed.
+/// Maximum depth of nested calls that are followed.
 const DEEPEST_CALL: usize = 24;
-/// How often one function may be in the middle of its own run.
+/// Maximum number of active calls of one function.
 const MOST_RECURSIONS: usize = 2;
 
-/// Decorators that leave a function what it is.
+/// Decorators that return the function itself.
 const PLAIN_DECORATORS: &[&str] = &[
     "builtins.staticmethod",
     "builtins.classmethod",
@@ -46,7 +46,7 @@ impl<'a> Reader<'a, '_> {
         let (mut kind, mut is_foreign, mut wrappers) = (Kind::Plain, false, Vec::new());
         for decorator in &def.decorator_list {
             let value = match &decorator.expression {
-                // What a known factory makes is the factory's: `functools.lru_cache(maxsize=None)`.
+                // A known factory stands for its result: `functools.lru_cache(maxsize=None)`.
                 Expr::Call(call) => match self.callee(&call.func) {
                     Value::Api(name) if PLAIN_DECORATORS.contains(&&*name) => Value::Api(name),
                     _ => self.callee(&decorator.expression),
@@ -106,7 +106,7 @@ impl<'a> Reader<'a, '_> {
         })))
     }
 
-    /// The scope that a function sees: a class's own names aren't in it.
+    /// The enclosing scope of a function: it excludes a class's names.
     fn closure(&mut self) -> usize {
         let (scope, is_class) = (self.frame().scope, self.frame().is_class);
         match is_class {
@@ -142,7 +142,7 @@ impl<'a> Reader<'a, '_> {
             .filter(|frame| frame.function == Some(number))
             .count();
         if running >= MOST_RECURSIONS && function.is_generator {
-            // What it yields further down is what it yields here: nothing else comes to it.
+            // The recursive call yields the same values as this one and adds none.
             return self.iterable(Value::Nothing);
         }
         if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.work().step(2) {
@@ -215,7 +215,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// What an argument may be that isn't known: an object of the class that its annotation names.
+    /// An unknown argument: an object of the class that its annotation names.
     fn annotated(&mut self, parameter: &'a Parameter) -> Value {
         parameter
             .annotation
@@ -265,7 +265,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Looks for `yield` in a body, not in the functions that stand in it.
+/// Looks for `yield` in a body, not in nested functions.
 struct Yields(bool);
 
 impl Yields {

@@ -1,4 +1,4 @@
-//! Imports: which names stand for which module.
+//! Imports.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::super::value::Value;
 use super::fold;
 use super::reader::Reader;
 
-/// What has no row, because the reader knows it by itself.
+/// Names without a row that the reader handles itself.
 const BY_HAND: &[&str] = &[
     "os.environ",
     "os.getenv",
@@ -84,7 +84,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A module by its name; what isn't known is said once.
+    /// Looks up a module by name; an unknown one is reported once.
     pub fn module(&mut self, name: &str, at: &Range<usize>) -> Value {
         if self.table.knows_module(name) {
             return Value::Api(fold::canonical(name).into());
@@ -99,7 +99,7 @@ impl<'a> Reader<'a, '_> {
         Value::Unknown
     }
 
-    /// The directory of the script's own that has a module: its own place, or one that it names,
+    /// The script's own directory that holds a module: the one it is in, or one that it adds to the path,
     /// `sys.path.insert(0, "src")`.
     fn own_path(&self, module: &str) -> Option<Text> {
         if self.setting.modules.contains(module) {
@@ -112,7 +112,7 @@ impl<'a> Reader<'a, '_> {
         self.module_paths.iter().rfind(is_own).cloned()
     }
 
-    /// A module whose file lies beside the script: that is read, what it does isn't known.
+    /// A module of the script's own: records a read of its directory; its effects are unknown.
     fn own_module(&mut self, directory: Text, name: String, at: &Range<usize>) {
         self.note(Act::Read(directory), "import", at);
         self.opaque(Opaque::Unfollowed(name), "import", at);

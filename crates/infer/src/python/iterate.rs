@@ -1,4 +1,4 @@
-//! What loops, comprehensions and unpacking get from a value.
+//! The elements that loops, comprehensions and unpacking get from a value.
 
 use super::super::text::Text;
 use super::super::value::Value;
@@ -6,10 +6,10 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl Reader<'_, '_> {
-    /// Elements of one list that are taken each.
+    /// Maximum number of elements of one list taken individually.
     const MOST_ELEMENTS: usize = 64;
 
-    /// The elements of a known list, else what any element is. An empty list may have been filled by what isn't seen.
+    /// The elements of a known list, else the value of any element. Unseen code may have filled an empty list.
     pub fn elements(&mut self, value: &Value) -> Result<Vec<Value>, Value> {
         match value {
             Value::List(values) if values.is_empty() => Err(Value::Unknown),

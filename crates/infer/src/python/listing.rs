@@ -1,4 +1,4 @@
-//! What directories' listings give, and lists of unknown length.
+//! Directory listings, and lists of unknown length.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
-    /// Calls that list directories: what they give lies below them.
+    /// Calls that list directories: the results are below them.
     pub fn listing(&mut self, name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Option<Value> {
         let unknown = Text::unknown();
         let path = |text: Text| Value::Instance(fold::PATH.into(), Some(text));
@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
                     Value::Text(Text::from(start).then(&unknown))
                 })
             }
-            // Names: in the current directory they are paths too.
+            // Names, which in the current directory are paths too.
             "os.listdir" => match arguments.get(0, "path").map(|path| path.text()) {
                 Some(path) if path.exact() != Some(".") => Value::Text(unknown),
                 _ => Value::Text(Text::from("./").then(&unknown)),
@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
         Some(self.iterable(element))
     }
 
-    /// Functions over lists, where one of them isn't known.
+    /// Functions over lists if one of them has unknown length.
     pub fn of_iterables(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
         let all = &arguments.positional;
         if !all.iter().any(|value| self.is_iterable(value)) {
@@ -102,7 +102,7 @@ impl Reader<'_, '_> {
         self.define(Own::Mapping { element })
     }
 
-    /// What any value of a dictionary is, where it is one: `None` inside where it is empty.
+    /// Any value of a dictionary; `None` if it isn't one, `Some(None)` if it is empty.
     fn any_value(&self, value: &Value) -> Option<Option<Value>> {
         match value {
             Value::Record(fields) => Some(Value::any(fields.iter().map(|(_, value)| value.clone()))),
@@ -121,7 +121,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A dictionary with one value more, under any key; `None` where it is none.
+    /// Adds a value under any key to a dictionary; `None` if it isn't one.
     pub fn with_value(&mut self, before: &Value, value: &Value) -> Option<Value> {
         let element = value.clone().beside(self.any_value(before)?);
         Some(self.mapping(element))
@@ -146,7 +146,7 @@ impl Reader<'_, '_> {
         matches!(value, Value::Own(number) if matches!(self.own.get(*number), Some(Own::Iterable { .. })))
     }
 
-    /// What any element of a value is.
+    /// Any element of a value.
     pub fn any_element(&mut self, value: &Value) -> Value {
         match self.elements(value) {
             Ok(elements) => Value::either(elements),

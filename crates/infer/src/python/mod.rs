@@ -1,11 +1,11 @@
-//! Reading Python: an interpreter that knows only part of every value.
+//! The Python reader: an abstract interpreter over partially known values.
 //!
-//! `depth` refuses what nests too deep to be parsed. The reader then runs the script: `statement` and `branch` take
-//! every way through it, `expression`, `operator` and `fold` compute what is known of values, `call`, `function` and
-//! `class` follow what the script defines, `api` asks the table what everything else does.
+//! `depth` rejects text that nests too deep to be parsed. The reader then runs the script: `statement` and `branch` take
+//! every path through it, `expression`, `operator` and `fold` compute partially known values, `call`, `function` and
+//! `class` follow the script's own definitions, `api` looks up everything else in the table.
 //!
-//! Work is bounded by a budget of steps, not by the script: what is beyond it is said to be too much. Nothing here may
-//! panic, whatever the script is.
+//! A step budget bounds the work, whatever the script; exceeding it is reported as `TooMuch`. Nothing here may panic,
+//! whatever the script.
 
 mod api;
 mod assign;
@@ -39,7 +39,7 @@ use super::evidence::{Effect, Lines};
 use super::finding::{Act, Finding, Opaque};
 use super::setting::Setting;
 
-/// What a script does.
+/// Reads a script and returns its findings.
 pub fn read(source: &str, setting: &Setting) -> Vec<Finding> {
     if let Some(why) = depth::too_deep(source) {
         return vec![Finding::new(Act::Opaque(Opaque::TooMuch(why)), "python", 0..0)];

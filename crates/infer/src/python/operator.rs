@@ -13,7 +13,7 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl<'a> Reader<'a, '_> {
-    /// `left op right`, for each that they could be.
+    /// `left op right`, for each alternative of both.
     pub fn operate(&mut self, left: &Value, op: Operator, right: &Value) -> Value {
         if self.is_iterable(left) || self.is_iterable(right) {
             return match (op, left) {
@@ -33,7 +33,7 @@ impl<'a> Reader<'a, '_> {
             (Operator::Add, Value::List(one), Value::List(other)) => {
                 Value::List(Rc::new(one.iter().chain(other.iter()).cloned().collect()))
             }
-            // What isn't known of a list may be anything, the rest of it stays: `["git"] + arguments`.
+            // The unknown part of a list may be anything, the known part stays: `["git"] + arguments`.
             (Operator::Add, Value::List(one), Value::Unknown) => {
                 Value::List(Rc::new(one.iter().cloned().chain([Value::Unknown]).collect()))
             }
@@ -65,7 +65,7 @@ impl<'a> Reader<'a, '_> {
         for (index, operand) in all.values.iter().enumerate() {
             let value = self.value(operand);
             if index > 0 {
-                // It may not have come to this operand: `path or sys.exit()`.
+                // This operand may not have been evaluated: `path or sys.exit()`.
                 self.has_left = false;
             }
             let is_last = index + 1 == all.values.len();
@@ -87,7 +87,7 @@ impl<'a> Reader<'a, '_> {
         result.unwrap_or(Value::Unknown)
     }
 
-    /// Whether a test holds, where that is known; what it calls is read.
+    /// Whether a test holds, if known; calls in it are read.
     pub fn truth(&mut self, test: &'a Expr) -> Option<bool> {
         match test {
             Expr::Name(name) if name.id.as_str() == "TYPE_CHECKING" => Some(false),

@@ -1,4 +1,4 @@
-//! What the script defines: functions, classes, objects.
+//! The script's own definitions: functions, classes, objects.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use ruff_python_ast::{Expr, Parameters, Stmt};
 use super::super::text::Text;
 use super::super::value::Value;
 
-/// Something of the script's own; `Value::Own` is its number.
+/// A definition of the script; `Value::Own` holds its index.
 #[derive(Debug, Clone)]
 pub enum Own<'a> {
     Function(Rc<Function<'a>>),
     Class(Rc<Class>),
-    /// An object of an own class, and the scope of its fields.
+    /// An object of the script's class, and the scope of its fields.
     Object {
         class: usize,
         fields: usize,
     },
-    /// A function with what comes first among its arguments.
+    /// A function bound to its first argument.
     Bound {
         function: usize,
         receiver: Value,
@@ -27,17 +27,17 @@ pub enum Own<'a> {
         name: Rc<str>,
         receiver: Option<Text>,
     },
-    /// A function with some of its arguments: `functools.partial`.
+    /// A function with some arguments given: `functools.partial`.
     Partial {
         callee: Value,
         positional: Rc<Vec<Value>>,
         named: Rc<Vec<(String, Value)>>,
     },
-    /// Gives one value after another, an unknown number of times.
+    /// Yields values an unknown number of times.
     Iterable {
         element: Value,
     },
-    /// A dictionary with unknown keys: what any of its values is.
+    /// A dictionary with unknown keys; `element` is any of its values.
     Mapping {
         element: Value,
     },
@@ -54,12 +54,12 @@ pub struct Function<'a> {
     pub parameters: Option<&'a Parameters>,
     pub defaults: Vec<(&'a str, Value)>,
     pub body: Body<'a>,
-    /// The scope that it was defined in.
+    /// The scope of its definition.
     pub scope: usize,
-    /// The class whose method it is.
+    /// The class if it is a method.
     pub class: Option<usize>,
     pub kind: Kind,
-    /// Whether it yields.
+    /// Whether it contains `yield`.
     pub is_generator: bool,
 }
 
@@ -84,8 +84,8 @@ pub struct Class {
     pub bases: Vec<Value>,
     /// The scope of its members.
     pub members: usize,
-    /// Fields that its construction takes, in order: of a data class or named tuple.
+    /// The constructor's fields in order, for a data class or named tuple.
     pub fields: Option<Vec<String>>,
-    /// Whether its methods may be called by what it inherits from.
+    /// Whether a base class outside the script may call its methods.
     pub is_framework: bool,
 }

@@ -1,4 +1,4 @@
-//! The state of a reading, its budget, and what it finds.
+//! The state of a reading, its budget, and its findings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,22 +21,22 @@ pub struct Reader<'a, 's> {
     pub scopes: Scopes<String>,
     pub own: Vec<Own<'a>>,
     pub frames: Vec<Frame>,
-    /// Functions and classes that something refers to without calling them.
+    /// Functions and classes that are referenced without a call.
     pub referenced: Vec<usize>,
     pub is_referenced: HashSet<usize>,
     /// Functions whose bodies were run.
     pub visited: HashSet<usize>,
-    /// Modules that aren't known, and were said to be.
+    /// Unknown modules that were reported already.
     pub strangers: HashSet<String>,
-    /// Directories in which the script has modules looked for.
+    /// Directories that the script adds to the module search path.
     pub module_paths: Vec<Text>,
-    /// The examples in the script's documentation.
+    /// The examples in the script's docstrings.
     pub examples: String,
-    /// The last known module all of whose names were imported.
+    /// The last known module that was imported with `*`.
     pub star: Option<String>,
-    /// Options of the command line by name: their defaults and types.
+    /// Command-line options by name: their defaults and types.
     pub options: HashMap<String, Value>,
-    /// Whether what was just called never returns.
+    /// Whether the last call never returns.
     pub has_left: bool,
     work: Work,
 }
@@ -45,9 +45,9 @@ pub struct Reader<'a, 's> {
 pub struct Frame {
     pub scope: usize,
     pub is_class: bool,
-    /// The function's number.
+    /// The function's index.
     pub function: Option<usize>,
-    /// The class whose method it is, and the object.
+    /// The class and object if it is a method.
     pub class: Option<usize>,
     pub receiver: Option<Value>,
     pub globals: HashSet<String>,
@@ -72,9 +72,9 @@ impl Frame {
     }
 }
 
-/// Steps of one reading: some tenths of a second.
+/// Maximum steps of one reading: some tenths of a second.
 const MOST_STEPS: usize = 300_000;
-/// How deep the reader recurses: bounds its stack.
+/// Maximum recursion depth of the reader: bounds its stack.
 const DEEPEST: usize = 3000;
 
 impl<'a, 's> Reader<'a, 's> {
@@ -98,7 +98,7 @@ impl<'a, 's> Reader<'a, 's> {
         }
     }
 
-    /// Runs a module, and then what it only refers to.
+    /// Runs a module, then the functions and classes that are only referenced.
     pub fn run(mut self, body: &'a [Stmt]) -> Vec<Finding> {
         self.examples = super::code::examples(body);
         self.block(body);

@@ -1,4 +1,4 @@
-//! What is only referred to: callbacks, handlers, methods that a framework calls. It is run once, with what isn't known.
+//! Functions that are only referenced: callbacks, handlers, framework methods. Each runs once, with unknown arguments.
 
 use super::super::reading::Reading;
 use super::super::value::Value;
@@ -7,7 +7,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 impl<'a> Reader<'a, '_> {
-    /// Notes that something refers to a value of the script's own.
+    /// Records a reference to one of the script's own definitions.
     pub fn refer(&mut self, value: &Value) {
         for value in value.alternatives() {
             if let Value::Own(number) = value
@@ -18,7 +18,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Runs what nothing has called. What that refers to comes after it.
+    /// Runs the referenced definitions that weren't called, then those that they reference in turn.
     pub fn visit_referenced(&mut self) {
         let mut next = 0;
         while let Some(number) = self.referenced.get(next).copied() {
@@ -49,7 +49,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Methods that are called without a word of the script: special ones, and all where a framework is beneath.
+    /// Runs methods that are called implicitly: special ones, and all of a class that inherits from a framework's.
     fn visit_methods(&mut self, object: usize, class: usize) {
         for class in self.lineage(class) {
             for (name, member) in self.scopes.names(class.members) {

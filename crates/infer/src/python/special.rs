@@ -1,4 +1,4 @@
-//! Calls that run what they are given, or find what they are told by name.
+//! Calls that run their arguments, or look up attributes by name.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 impl Reader<'_, '_> {
-    /// What a call gives that the table can't describe.
+    /// The result of a call that the table can't describe.
     pub fn special(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) -> Option<Value> {
         let first = arguments.positional.first().cloned().unwrap_or(Value::Nothing);
         Some(match name {
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `getattr(object, name)`, for each that object and name could be.
+    /// `getattr(object, name)`, for each alternative of object and name.
     pub fn named_attribute(&mut self, object: &Value, name: &Value, at: &Range<usize>) -> Value {
         name.each(|name| {
             let name = name.text();
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `getattr(self, "do_" + command)`: any of the methods that begin so.
+    /// `getattr(self, "do_" + command)`: any of the methods with this prefix.
     fn attribute_by_prefix(&mut self, object: &Value, name: &Text) -> Value {
         let Value::Own(number) = object else {
             return match object {
@@ -184,7 +184,7 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// Whether something of an API whose name begins so does more than compute.
+    /// Whether an API has a member with this prefix that does more than compute.
     pub fn may_act(&self, api: &str, start: &str) -> bool {
         let api = fold::canonical(api);
         &*api == COMPUTED || self.table.members(&api).iter().any(|name| name.starts_with(start))
@@ -223,7 +223,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Functions that call the function that they are given.
+    /// Functions that call a function passed as an argument.
     fn given_function(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) -> Option<Value> {
         let last = name.rsplit('.').next().unwrap_or_default();
         let first = arguments.positional.first().cloned();
@@ -304,14 +304,14 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Calls a function whose end isn't the caller's.
+    /// Calls a function whose exit doesn't end the caller.
     fn aside(&mut self, callee: &Value, given: &Arguments, at: &Range<usize>) -> Value {
         let value = self.deeper(|reader| reader.call_value(callee, given, at.clone()));
         self.has_left = false;
         value.unwrap_or(Value::Unknown)
     }
 
-    /// Calls that ask for the home directory.
+    /// Calls that look up the home directory.
     pub fn machine(
         &mut self,
         name: &str,

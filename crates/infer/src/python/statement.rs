@@ -1,4 +1,4 @@
-//! Statements, one after the other.
+//! Statements.
 
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, WithItem};
 use ruff_text_size::Ranged;
@@ -10,7 +10,7 @@ use super::own::Own;
 use super::reader::Reader;
 
 impl<'a> Reader<'a, '_> {
-    /// Runs statements until one leaves.
+    /// Runs statements until one leaves the block.
     pub fn block(&mut self, body: &'a [Stmt]) -> Flow {
         for statement in body {
             let flow = self.deeper(|reader| reader.statement(statement)).unwrap_or(Flow::Out);
@@ -35,7 +35,7 @@ impl<'a> Reader<'a, '_> {
                 self.value(target);
             }),
             Stmt::Assign(assign) => {
-                // An alias of the environment isn't yet a look at all of it.
+                // An alias of the environment doesn't read all of it yet.
                 let value = match self.is_environment(&assign.value) {
                     true => self.callee(&assign.value),
                     false => self.value(&assign.value),
@@ -60,7 +60,7 @@ impl<'a> Reader<'a, '_> {
                 let raised = raise.exc.as_deref().map(|raised| self.value(raised));
                 let is_missing = matches!(&raised, Some(Value::Api(name) | Value::Instance(name, _)) if name.ends_with("NotImplementedError"));
                 if is_missing {
-                    // A base class's method that others fill in.
+                    // A base class's method that subclasses override.
                     let frame = self.frame();
                     frame.returned.get_or_insert(Value::Unknown);
                 }
@@ -93,7 +93,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// `try`: handlers begin with what the body may have done so far.
+    /// `try`: handlers start from the changes that the body may have made.
     fn attempt(&mut self, attempt: &'a StmtTry) -> Flow {
         let begun = self.scopes.begin();
         let body = self.block(&attempt.body);
@@ -138,7 +138,7 @@ impl<'a> Reader<'a, '_> {
         let before = self.frame().returned.clone();
         let mut flow = self.block(body);
         if flow == Flow::Out && self.frame().returned == before {
-            // What was raised may be kept in: `contextlib.suppress`.
+            // The manager may suppress the exception: `contextlib.suppress`.
             flow = Flow::Next;
         }
         for (manager, range) in managers.into_iter().rev() {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a, '_> {
         flow
     }
 
-    /// What `as` gets.
+    /// The value that `as` binds.
     fn entered(&mut self, manager: &Value, at: std::ops::Range<usize>) -> Value {
         match manager {
             Value::Own(number) => match self.get(*number) {
@@ -171,7 +171,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Code that stands where a value isn't asked for: the tests of a comprehension, say.
+    /// Evaluates expressions whose values may be unused, such as the tests of a comprehension.
     pub fn values(&mut self, expressions: &'a [Expr]) -> Vec<Value> {
         expressions.iter().map(|expression| self.value(expression)).collect()
     }

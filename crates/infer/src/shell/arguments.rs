@@ -2,18 +2,18 @@
 
 use crate::text::Text;
 
-/// Words, told apart.
+/// Parsed words.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     /// Options as they were given, with their values: `-o`, `--output`.
     pub options: Vec<(String, Option<Text>)>,
-    /// The rest, in their order.
+    /// The operands, in order.
     pub operands: Vec<Text>,
 }
 
 impl Arguments {
-    /// Tells words apart; `valued` are the options that take a value. At a program that starts others (`stops`), options
-    /// end at the first operand.
+    /// Parses words; `valued` are the options that take a value. For a program that starts others (`stops`), options end at
+    /// the first operand.
     pub fn of(words: &[Text], valued: &[&str], stops: bool) -> Arguments {
         let mut arguments = Arguments::default();
         let mut words = words.iter();
@@ -45,7 +45,7 @@ impl Arguments {
         arguments
     }
 
-    /// `-xzf FILE`, `-ofile`.
+    /// Parses a group of short options: `-xzf FILE`, `-ofile`.
     fn letters<'w>(&mut self, word: &Text, valued: &[&str], words: &mut impl Iterator<Item = &'w Text>) {
         let known = word.prefix();
         for (at, letter) in known.char_indices().skip(1) {
@@ -76,7 +76,7 @@ impl Arguments {
     }
 }
 
-/// A word behind what is known of its beginning.
+/// The rest of a word, after the known prefix.
 fn rest(word: &Text, from: usize, known: &str) -> Text {
     match word.exact() {
         Some(_) => known.into(),

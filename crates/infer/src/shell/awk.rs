@@ -1,4 +1,4 @@
-//! awk(1): its program may read, write and start.
+//! awk(1): its program may read and write files and start commands.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::program::arguments;
 use crate::finding::{Act, Opaque};
 use crate::text::{PART, Text};
 
-/// What awk does with its words.
+/// Returns the acts of awk with these words.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let arguments = arguments("awk", words);
     let files: Vec<Text> = arguments.values(&["-f", "--file", "-E", "--exec"]).cloned().collect();
@@ -32,7 +32,7 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
             false => Program::of(program, arguments.values(&["-v", "--assign"])).read(&mut acts),
         }
     }
-    // `name=value` sets a variable of the program's.
+    // `name=value` sets a variable of the awk program.
     let is_path = |word: &&Text| match word.prefix().split_once('=') {
         Some((name, _)) => name.contains('/'),
         None => true,
@@ -52,25 +52,25 @@ enum Token {
     Text(Text),
     Regex,
     Number,
-    /// What isn't known, outside of texts.
+    /// An unknown part, outside of strings.
     Part,
     Sign(&'static str),
 }
 
-/// Signs, longer ones first.
+/// Operators and punctuation, longer ones first.
 const SIGNS: &[&str] = &[
     "|&", "||", "&&", ">>", ">=", "<=", "==", "!=", "!~", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "|", ">",
     "<", "=", "(", ")", "[", "]", "{", "}", ";", "\n", ",", "+", "-", "*", "/", "%", "^", "!", "~", "?", ":", "$", "@",
 ];
 
-/// A program in tokens, and what its variables are where that is known.
+/// An awk program as tokens, and the known values of its variables.
 struct Program {
     tokens: Vec<Token>,
     variables: HashMap<String, Text>,
 }
 
 impl Program {
-    /// Tokens that are looked at; people write some hundred.
+    /// Maximum number of tokens that are examined; people write about a hundred.
     const MOST: usize = 4096;
 
     fn of<'t>(text: &Text, assigned: impl Iterator<Item = &'t Text>) -> Program {
@@ -86,7 +86,7 @@ impl Program {
         program
     }
 
-    /// Keeps what variables are that are assigned once.
+    /// Records the values of variables that are assigned once.
     fn assignments(&mut self) {
         let mut given: HashMap<String, Option<Text>> = HashMap::new();
         for at in 1..self.tokens.len() {
@@ -115,7 +115,7 @@ impl Program {
         }
     }
 
-    /// Where an expression ends that begins there.
+    /// The end of the expression that begins at `from`.
     fn end(&self, from: usize) -> usize {
         let mut depth = 0usize;
         for at in from..self.tokens.len() {
@@ -129,7 +129,7 @@ impl Program {
         self.tokens.len()
     }
 
-    /// Texts and variables behind each other; what is computed otherwise isn't known.
+    /// Concatenates strings and variables; the result of any other computation is unknown.
     fn text(&self, tokens: &[Token]) -> Text {
         let mut whole = Text::from("");
         for (at, token) in tokens.iter().enumerate() {
@@ -151,7 +151,7 @@ impl Program {
             return acts.push(Act::Opaque(Opaque::TooMuch("a long program for awk")));
         }
         let mut depth = 0usize;
-        // Within a `print`: the depth at which it stands.
+        // Within a `print`: its nesting depth.
         let mut printing: Option<usize> = None;
         for (at, token) in self.tokens.iter().enumerate() {
             match token {
@@ -184,7 +184,7 @@ impl Program {
         self.text(&self.tokens[from.min(self.tokens.len())..self.end(from)])
     }
 
-    /// `["NAME"]`.
+    /// The index in `["NAME"]`.
     fn index(&self, at: usize) -> Text {
         match self.sign(at) {
             "[" => self.argument(at + 1),
@@ -192,7 +192,7 @@ impl Program {
         }
     }
 
-    /// `getline < file`, `command | getline`; alone it reads what awk reads anyway.
+    /// `getline < file`, `command | getline`; a plain `getline` reads awk's regular input.
     fn got(&self, at: usize) -> Option<Act> {
         if at > 0 && matches!(self.sign(at - 1), "|" | "|&") {
             let ends = |token: &Token| !matches!(token, Token::Text(_) | Token::Name(_) | Token::Number);
@@ -224,7 +224,7 @@ impl Program {
     }
 }
 
-/// A line that awk gives to a shell.
+/// A command line that awk passes to a shell.
 fn started(line: Text) -> Act {
     match line.is_unknown() {
         true => Act::Opaque(Opaque::BuiltCode),
@@ -274,7 +274,7 @@ fn tokens(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// A text in quotes, and how long it is with them.
+/// A quoted string, and its length with the quotes.
 fn quoted(source: &str) -> (Text, usize) {
     let (mut whole, mut known, mut is_escaped) = (Text::from(""), String::new(), false);
     for (at, letter) in source.char_indices().skip(1) {
@@ -297,7 +297,7 @@ fn quoted(source: &str) -> (Text, usize) {
     (Text::unknown(), source.len())
 }
 
-/// Whether a `/` begins a pattern: behind a value it divides.
+/// Whether a `/` begins a regular expression: after a value it is a division.
 fn begins_regex(before: Option<&Token>) -> bool {
     !matches!(
         before,
@@ -305,7 +305,7 @@ fn begins_regex(before: Option<&Token>) -> bool {
     )
 }
 
-/// How long a pattern is.
+/// The length of a regular expression.
 fn regex(source: &str) -> usize {
     let (mut is_escaped, mut is_class) = (false, false);
     for (at, letter) in source.char_indices().skip(1) {

@@ -1,4 +1,4 @@
-//! The shell's own commands (bash(1), "SHELL BUILTIN COMMANDS").
+//! The shell's builtins (bash(1), "SHELL BUILTIN COMMANDS").
 
 use std::rc::Rc;
 
@@ -12,14 +12,14 @@ use crate::whereabouts::{Whereabouts, locate};
 use stockade::policy::Access;
 
 impl Reader<'_> {
-    /// Runs a builtin; false where the name is none.
+    /// Runs a builtin; returns false if the name isn't one.
     pub fn builtin(&mut self, name: &str, arguments: &[Field]) -> bool {
         match name {
             ":" | "true" | "false" | "set" | "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "type"
             | "hash" | "help" | "alias" | "unalias" | "bind" | "break" | "continue" | "disown" | "bg" | "fg"
             | "kill" | "shift" | "caller" | "let" | "builtin" => self.plain_builtin(name, arguments),
             "exit" | "return" => {
-                // A function's `return` ends the function alone; what stands behind its call goes on. Reading on is safe.
+                // A function's `return` ends only the function; commands after its call still run. Reading on is safe.
                 self.state.is_over = name == "exit";
             }
             "cd" | "pushd" => self.change_directory(arguments),
@@ -159,7 +159,7 @@ impl Reader<'_> {
         self.print(output);
     }
 
-    /// `read`: the first word is the first variable's; of unknown lines each is what all are like.
+    /// `read`: the first variable gets the first word; an unknown line has the pattern that all lines have.
     fn read_line(&mut self, arguments: &[Field]) {
         let names = self.names_behind(arguments, "dintpNu");
         let line = match &self.feed {
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Names behind options, of which these take a value.
+    /// Names after the options; `valued` are the options that take a value.
     fn names_behind(&self, arguments: &[Field], valued: &str) -> Vec<String> {
         let mut names = Vec::new();
         let mut words = arguments.iter();
@@ -213,7 +213,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Names that are declared without a value; those with one were assigned already.
+    /// Declares names without a value; those with one were assigned already.
     fn declare(&mut self, name: &str, arguments: &[Field]) {
         let is_array = arguments
             .iter()
@@ -224,7 +224,7 @@ impl Reader<'_> {
                 continue;
             }
             match name {
-                // `export NAME` of the environment's own changes nothing.
+                // `export NAME` of an environment variable changes nothing.
                 "export" | "readonly" => {}
                 _ if is_array => self.state.set(&declared, Value::List(Rc::new(Vec::new()))),
                 _ => self.state.set(&declared, "".into()),
@@ -232,7 +232,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `export -p`, `declare -x` and their like without names print every variable, `declare -p NAME` that one.
+    /// `export -p`, `declare -x` and the like without names print every variable, `declare -p NAME` prints that one.
     pub fn list_variables(&mut self, fields: &[Field]) {
         let Some((name, arguments)) = fields.split_first() else {
             return;
@@ -294,7 +294,7 @@ impl Reader<'_> {
             }
             self.act(Act::Read(path.clone()), "source");
             self.state.has_sourced = true;
-            // What every run has is the machine's own: settings, and functions of packages.
+            // Files that every run may read belong to the system: settings, and functions of packages.
             if locate(path, Access::READ, self.setting).whereabouts == Whereabouts::Free {
                 continue;
             }
@@ -331,7 +331,7 @@ impl Reader<'_> {
             .find(|field| exact(field).is_none_or(|word| !word.starts_with('-')));
         for code in code.into_iter().flatten() {
             match code.exact() {
-                // It runs later, with what is known then; mostly that is what is known now.
+                // It runs later, with the state at that time; mostly that equals the current state.
                 Some(code) => self.apart(|reader| reader.embedded(code)),
                 None => self.opaque(Opaque::BuiltCode, "trap"),
             }
@@ -351,7 +351,7 @@ impl Reader<'_> {
     }
 }
 
-/// A word that is known.
+/// The text of a word, if it is known exactly.
 fn exact(field: &Field) -> Option<String> {
     match &field[..] {
         [text] => text.exact().map(str::to_string),

@@ -1,5 +1,5 @@
-//! What a word stands for: quotes, variables, substitutions, globs. Written anew, in linear time; brush's own reader of
-//! words takes twice as long at every depth of `"$( … )"`.
+//! Word expansion: quotes, variables, substitutions, globs. Written anew, in linear time; brush's own word parser
+//! takes twice as long at every depth of `"$( … )"`.
 
 use super::scan::{braces, closing};
 use super::state::Field;
@@ -7,17 +7,17 @@ use super::walk::{Reader, join};
 use crate::finding::Act;
 use crate::text::Text;
 
-/// Part of a word.
+/// Part of an expanded word.
 pub(super) enum Part {
-    /// One of several texts, not cut.
+    /// One of several texts, not split.
     Text(Field),
-    /// One of several, cut at blanks.
+    /// One of several texts, split at blanks.
     Cut(Field),
-    /// Words of their own: `"$@"`.
+    /// Separate words: `"$@"`.
     Words(Vec<Field>),
 }
 
-/// Where a text to be expanded stands.
+/// The quoting around a text to be expanded.
 #[derive(Clone, Copy, PartialEq)]
 enum Quotes {
     None,
@@ -25,28 +25,28 @@ enum Quotes {
     Double,
 }
 
-/// The words that are made of one.
+/// The words that one word expands to, while they are built.
 struct Making {
     done: Vec<Field>,
     now: Field,
     is_begun: bool,
-    /// It has a glob, so the directory before that is listed.
+    /// The current word has a glob, so the directory before it is listed.
     globs: bool,
     listed: Vec<Text>,
 }
 
 impl Reader<'_> {
-    /// The words that words stand for.
+    /// Expands words.
     pub fn words(&mut self, words: &[brush_parser::ast::Word]) -> Vec<Field> {
         words.iter().flat_map(|word| self.fields(&word.value)).collect()
     }
 
-    /// The words that one stands for.
+    /// Expands one word, with field splitting.
     pub fn fields(&mut self, word: &str) -> Vec<Field> {
         braces(word).iter().flat_map(|word| self.expanded(word, true)).collect()
     }
 
-    /// What a word stands for where it isn't cut: in an assignment, behind a redirection.
+    /// Expands a word without field splitting: in an assignment, after a redirection.
     pub fn word(&mut self, word: &str) -> Field {
         let mut all = Vec::new();
         for field in self.expanded(word, false) {
@@ -58,7 +58,7 @@ impl Reader<'_> {
         if all.is_empty() { vec!["".into()] } else { all }
     }
 
-    /// A text of which only `$` and backticks are expanded: a here-document.
+    /// Expands only `$` and backticks: in a here-document.
     pub fn document(&mut self, text: &str) -> Field {
         let mut making = Making::new();
         self.parts(text, Quotes::Double, &mut making, false);
@@ -76,7 +76,7 @@ impl Reader<'_> {
         making.done
     }
 
-    /// `~` at the beginning.
+    /// Expands a leading `~`.
     fn home<'w>(&mut self, word: &'w str, making: &mut Making) -> &'w str {
         let Some(rest) = word.strip_prefix('~') else {
             return word;
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind a `$`; what is left of the text.
+    /// Expands the text after a `$`; returns the rest of the text.
     fn dollar<'w>(&mut self, after: &'w str, quotes: Quotes, making: &mut Making, is_cut: bool) -> &'w str {
         if let Some(inner) = after.strip_prefix("((")
             && let Some(length) = closing(inner, ')')
@@ -212,13 +212,13 @@ impl Reader<'_> {
                     }
                     making.push(field);
                 }
-                // `"$@"` without arguments is no word at all.
+                // `"$@"` without arguments expands to no word at all.
                 making.is_begun &= !fields.is_empty();
             }
         }
     }
 
-    /// A part that matches names of files: the directory is listed.
+    /// Adds a part that matches file names: the directory is listed.
     fn glob<'w>(&mut self, making: &mut Making, after: &'w str) -> &'w str {
         if !std::mem::replace(&mut making.globs, true) {
             for text in making.now.clone() {

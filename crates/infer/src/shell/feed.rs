@@ -1,4 +1,4 @@
-//! What one command prints and another reads.
+//! Data flow between commands: one prints, another reads.
 
 use brush_parser::ast::{Command, SimpleCommand};
 
@@ -11,14 +11,14 @@ use crate::language::Language;
 use crate::text::Text;
 use stockade_shell::without_version;
 
-/// What a command reads from its standard input.
+/// A command's standard input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Feed {
-    /// Nothing that the script gives it.
+    /// Nothing that comes from the script.
     Nothing,
-    /// A text. With unknown parts, it is what every line is like: `data/….csv`.
+    /// A text. With unknown parts, it is the pattern of every line: `data/….csv`.
     Text(Field),
-    /// What was fetched from the network.
+    /// Data fetched from the network.
     Fetched,
 }
 
@@ -30,7 +30,7 @@ impl Feed {
         }
     }
 
-    /// The words of it, for `xargs` and `read`.
+    /// Its words, for `xargs` and `read`.
     pub fn words(&self) -> Vec<Field> {
         const MOST: usize = 64;
         let Feed::Text(field) = self else {
@@ -63,7 +63,7 @@ pub(super) fn fetches(command: &Command) -> bool {
 }
 
 impl Reader<'_> {
-    /// What a program does with what it reads: interpreters run it.
+    /// Records what a program does with its standard input: interpreters run it.
     pub fn feed_program(&mut self, words: &[Text]) {
         let name = words.first().and_then(Text::exact).map(base_name).unwrap_or_default();
         if matches!(without_version(name), "perl" | "ruby" | "php") {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a program prints, as far as it matters to what reads it.
+    /// Records a program's output, as far as it matters to the command that reads it.
     pub fn print_program(&mut self, words: &[Text]) {
         if self.printed.is_none() {
             return;
@@ -109,7 +109,7 @@ impl Reader<'_> {
         self.print(vec![output]);
     }
 
-    /// Keeps what is printed, where somebody reads it.
+    /// Appends to the output, where a command reads it.
     pub fn print(&mut self, field: Field) {
         if let Some(printed) = &mut self.printed {
             super::walk::join(printed, &field);
@@ -159,7 +159,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an interpreter runs what it reads: without a script and without code among its words.
+/// Whether an interpreter runs its standard input: its words have neither a script nor code.
 fn reads_code(language: Language, words: &[Text]) -> bool {
     let mut words = words.iter().map(|word| word.exact().unwrap_or("…"));
     let is_shell = language == Language::Shell;

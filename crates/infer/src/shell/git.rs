@@ -1,11 +1,11 @@
-//! git(1): what reads the repository, what changes it, what asks a host, and what it is told to start.
+//! git(1): subcommands that read the repository, change it or contact a host, and the programs that git is told to start.
 
 use super::arguments::Arguments;
 use super::{program, started, transfer};
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
 
-/// git(1): what reads the repository, what changes it, what asks a host.
+/// git(1): subcommands that read the repository, change it or contact a host.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let arguments = program::arguments("git", words);
     let at = arguments
@@ -34,7 +34,7 @@ fn subcommand(sub: &Text, rest: &[Text], at: Text) -> Vec<Act> {
         Some("branch" | "tag" | "remote" | "config" | "stash" | "worktree") if lists(sub.prefix(), rest) => {
             vec![Act::Read(at)]
         }
-        // They write where they are told to, or to standard output.
+        // They write to the path that they are given, or to standard output.
         Some("archive") => vec![Act::Read(at)],
         Some("format-patch") if rest.iter().any(|word| writes_patches_elsewhere(word.prefix())) => vec![Act::Read(at)],
         Some("version" | "help") => Vec::new(),
@@ -46,7 +46,7 @@ fn subcommand(sub: &Text, rest: &[Text], at: Text) -> Vec<Act> {
         Some("ls-remote") => {
             let from = operand(0).filter(|word| word.prefix().contains([':', '/']));
             let mut acts = vec![Act::Connect(from.cloned().unwrap_or_else(Text::unknown))];
-            // Without a URL the repository says where; with one its configuration is read as well.
+            // Without a URL, the repository names the host; with one, its configuration is read as well.
             acts.push(Act::Read(at));
             acts
         }
@@ -63,7 +63,7 @@ fn subcommand(sub: &Text, rest: &[Text], at: Text) -> Vec<Act> {
     }
 }
 
-/// Whether such a subcommand only lists.
+/// Whether a subcommand with these words only lists.
 fn lists(sub: &str, rest: &[Text]) -> bool {
     let words: Vec<&str> = rest.iter().map(Text::prefix).collect();
     match (sub, &words[..]) {
@@ -97,7 +97,7 @@ fn writes_patches_elsewhere(option: &str) -> bool {
     option == "--stdout" || option.starts_with("-o") || option.starts_with("--output-directory")
 }
 
-/// Files that a subcommand is told to write, and what it compares outside of the repository.
+/// Files that a subcommand is told to write, and files outside of the repository that it compares.
 fn outputs(sub: &str, rest: &[Text], at: &Text) -> Vec<Act> {
     let mut options = vec!["--output", "--output-directory"];
     if matches!(sub, "archive" | "format-patch") {
@@ -132,7 +132,7 @@ fn outputs(sub: &str, rest: &[Text], at: &Text) -> Vec<Act> {
     acts
 }
 
-/// Settings of the command line that git starts: `-c core.pager=…`, `-c alias.x=!…`.
+/// Command-line settings whose value git runs: `-c core.pager=…`, `-c alias.x=!…`.
 fn told(arguments: &Arguments, sub: &Text) -> Vec<Act> {
     let mut acts = Vec::new();
     for setting in arguments.values(&["-c"]) {
@@ -158,7 +158,7 @@ fn told(arguments: &Arguments, sub: &Text) -> Vec<Act> {
     acts
 }
 
-/// `!line` is a shell's, all else a subcommand of git's.
+/// `!line` is a shell command line, any other value a git subcommand.
 fn aliased(value: &Text) -> Act {
     match value.without_start("!") {
         Some(line) => Act::Shell(line),

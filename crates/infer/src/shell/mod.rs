@@ -1,10 +1,10 @@
-//! Reading shell scripts, and what programs do with their arguments.
+//! Analyses shell scripts, and the acts of programs with their arguments.
 //!
-//! `parse` has brush take a text apart, within bounds. `walk` goes through the commands as a shell would, every branch of
-//! them, and keeps what is known of variables, functions and the current directory in a `State`. `expand` and `parameter`
-//! say what a word stands for. `simple`, `builtin` and `feed` say what a command does and prints, `program` what a program
-//! does with its words: rows of `table/commands.toml`, and `special` for those with a grammar of their own; `sed`, `awk` and
-//! `git` start and write what their own programs and settings say, `started` what variables say.
+//! `parse` has brush parse a text, within bounds. `walk` goes through the commands as a shell would, every branch of them,
+//! and tracks variables, functions and the current directory in a `State`. `expand` and `parameter` expand words. `simple`,
+//! `builtin` and `feed` decide what a command does and prints, `program` what a program does with its words: by the rows of
+//! `table/commands.toml`, and by `special` for those with a grammar of their own; `sed`, `awk` and `git` add what their own
+//! programs and settings start and write, `started` what variables start.
 
 mod arguments;
 mod awk;
@@ -35,17 +35,17 @@ use super::setting::Setting;
 use super::text::Text;
 use walk::Reader;
 
-/// What a process substitution that fetches stands for.
+/// The word that a process substitution expands to if it fetches.
 const FETCHED: &str = "/dev/fd/fetched";
 
-/// What a script does.
+/// Returns the findings for a script.
 pub fn read(source: &str, setting: &Setting) -> Vec<Finding> {
     let mut reader = Reader::new(setting);
     reader.script(source);
     reader.finish()
 }
 
-/// What a program does when it is started with these words; the first is its name. Spans are those of `at`.
+/// Returns the findings for a program started with these words; the first is its name. Their span is `at`.
 pub fn command(words: &[Text], at: Range<usize>) -> Vec<Finding> {
     let Some(name) = words.first() else {
         return Vec::new();
@@ -57,10 +57,10 @@ pub fn command(words: &[Text], at: Range<usize>) -> Vec<Finding> {
         .collect()
 }
 
-/// What a line does of which parts may not be known. A part that isn't known stands where the line's words have it: it is
-/// one word, or part of one.
+/// Returns the findings for a command line with parts that may be unknown. An unknown part keeps its place in the line: it
+/// is one word, or part of one.
 pub fn line(line: &Text, setting: &Setting) -> Vec<Finding> {
-    /// A name that no script has.
+    /// A name that no script uses.
     const PART: &str = "STOCKADE_UNKNOWN_PART";
     let mut reader = Reader::new(setting);
     reader.state.set(PART, super::value::Value::Unknown);
@@ -68,7 +68,7 @@ pub fn line(line: &Text, setting: &Setting) -> Vec<Finding> {
     reader.finish()
 }
 
-/// The last part of a path.
+/// The last component of a path.
 fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }

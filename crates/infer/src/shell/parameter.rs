@@ -1,4 +1,4 @@
-//! Variables: what `$NAME` and `${NAME…}` stand for. A variable that the script didn't set is the environment's.
+//! Parameter expansion: `$NAME` and `${NAME…}`. A variable that the script didn't set comes from the environment.
 
 use super::expand::Part;
 use super::pattern::{matches, without_prefix, without_suffix};
@@ -15,7 +15,7 @@ const SHELLS_OWN: &str = "RANDOM SRANDOM LINENO UID EUID IFS OPTARG OPTIND OPTER
                           EPOCHSECONDS EPOCHREALTIME GROUPS DIRSTACK PS4 COPROC MAPFILE _";
 
 impl Reader<'_> {
-    /// What stands in `${…}`, or behind a plain `$`.
+    /// Expands the inside of `${…}`, or the name after a plain `$`.
     pub fn parameter(&mut self, inner: &str, is_quoted: bool) -> Part {
         if let Some(rest) = inner.strip_prefix('#')
             && !rest.is_empty()
@@ -75,7 +75,7 @@ impl Reader<'_> {
         if is_quoted { Part::Text(field) } else { Part::Cut(field) }
     }
 
-    /// What a variable could be. `touches`: one that isn't set is looked up in the environment.
+    /// The possible values of a variable. `touches`: an unset one is looked up in the environment.
     fn values(&mut self, name: &str, index: Option<&str>, touches: bool) -> Field {
         if let Ok(position) = name.parse::<usize>() {
             return self.argument(position);
@@ -116,8 +116,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The current directory's name: `.` is that in which the text began, and what behind it stands is relative to that,
-    /// so it is told as a path that doesn't change its meaning where the directory does.
+    /// The current directory's name: `.` is the directory that the script started in, and later paths are relative to that,
+    /// so the name is a path that keeps its meaning when the directory changes.
     pub fn here(&self) -> Field {
         match &self.state.directories[..] {
             [] => vec![self.root()],
@@ -128,7 +128,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The directory that the text began in.
+    /// The directory that the script started in.
     fn root(&self) -> Text {
         match (&self.setting.root, self.state.directories.is_empty()) {
             (Some(root), _) => root.to_string_lossy().into_owned().into(),
@@ -136,7 +136,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Looks at variables by name.
+    /// Looks up variables by name.
     pub fn touch_each(&mut self, names: &Field) {
         for name in names {
             match name.exact() {
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Looks at the variables of an arithmetic expression, and sets those that it sets.
+    /// Looks up the variables of an arithmetic expression, and sets those that it assigns.
     pub fn arithmetic(&mut self, expression: &str) {
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let expression = self.without_commands(expression);
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An expression without the commands in it, which are read.
+    /// Returns an expression without its command substitutions, and reads those.
     fn without_commands(&mut self, expression: &str) -> String {
         let (mut plain, mut rest) = (String::new(), expression);
         while let Some((before, inner)) = rest.split_once("$(") {
@@ -212,7 +212,7 @@ impl Reader<'_> {
     }
 
     fn or_default(&mut self, name: &str, index: Option<&str>, default: Field, sets: bool) -> Field {
-        // Where temporary files go is no secret.
+        // The location of temporary files is no secret.
         let is_temporary = name == "TMPDIR" && default.iter().all(|text| text.prefix().starts_with("/tmp"));
         let is_set = self.state.variables.contains_key(name) || name.parse::<usize>().is_ok();
         let known = match is_temporary && !is_set {
@@ -229,7 +229,7 @@ impl Reader<'_> {
         values
     }
 
-    /// A text behind `%`, `#`, `/` and the other operators.
+    /// Applies `%`, `#`, `/` and the other operators to a text.
     fn cut(&mut self, text: &Text, operator: &str) -> Text {
         const LONGEST: usize = 1024;
         let Some(exact) = text.exact().filter(|exact| exact.len() <= LONGEST) else {
@@ -274,7 +274,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a value could be as a text.
+/// The possible texts of a value.
 pub(super) fn texts(value: &Value) -> Field {
     match value {
         Value::List(items) => any_of(items),

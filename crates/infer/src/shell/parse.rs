@@ -1,8 +1,8 @@
-//! From text to brush's tree, within bounds.
+//! Parses text into brush's syntax tree, within bounds.
 //!
-//! Brush's tokenizer recurses at `$(`, `${` and backticks, its grammar at every compound command; it reads the last item
-//! of a `case` twice, each time with all in it, and unwraps numbers before redirections. So depth, `case`s in one another
-//! and such numbers are refused before it sees them. Words are taken apart by `expand`: brush reads a substitution in
+//! Brush's tokenizer recurses at `$(`, `${` and backticks, its grammar at every compound command; it parses the last item
+//! of a `case` twice, each time with everything in it, and unwraps numbers before redirections. So excessive depth, nested
+//! `case`s and overlong numbers are refused before brush sees them. `expand` parses words: brush parses a substitution in
 //! quotes twice at every depth.
 
 use brush_parser::ast::Program;
@@ -10,13 +10,13 @@ use brush_parser::{ParseError, ParserOptions, Token, TokenizerOptions, parse_tok
 
 use crate::finding::Opaque;
 
-/// A text's tree, and where its characters stand.
+/// A syntax tree, and the byte offsets of its characters.
 pub(super) struct Parsed {
     pub program: Program,
     pub offsets: Offsets,
 }
 
-/// Takes a text apart.
+/// Parses a text.
 pub(super) fn parse(text: &str) -> Result<Parsed, Opaque> {
     check_nesting(text)?;
     let mut tokens = uncached_tokenize_str(text, &TokenizerOptions::default())
@@ -41,7 +41,7 @@ fn placed(message: &str, place: Option<(usize, usize)>, text: &str) -> String {
     format!("{line}:{column} {message}")
 }
 
-/// Brush has no `select`; it is written as `for` is.
+/// Rewrites `select`, which brush doesn't support, as `for`.
 fn select_as_for(tokens: &mut [Token]) {
     for at in 0..tokens.len() {
         if tokens[at].to_str() == "select"
@@ -53,7 +53,7 @@ fn select_as_for(tokens: &mut [Token]) {
     }
 }
 
-/// How deep brackets stand in one another, whatever quotes say, and how many there could be if quotes hid their ends.
+/// Bounds the nesting of brackets, regardless of quotes, and the count of openings, in case quotes hide their ends.
 fn check_nesting(text: &str) -> Result<(), Opaque> {
     const DEEPEST: usize = 64;
     const MOST: usize = 2000;
@@ -76,7 +76,7 @@ fn check_nesting(text: &str) -> Result<(), Opaque> {
     Ok(())
 }
 
-/// How deep compound commands stand in one another; more than there are where a word only looks like one.
+/// Bounds the nesting of compound commands; a word that only looks like a keyword counts too.
 fn check_tokens(tokens: &[Token]) -> Result<(), Opaque> {
     const DEEPEST: usize = 40;
     const MOST_CASES: usize = 8;
@@ -126,7 +126,7 @@ fn begins_command(tokens: &[Token], at: usize) -> bool {
     is_before(1, BEFORE) || is_before(2, &["coproc", "function"])
 }
 
-/// Where characters stand, in bytes.
+/// Byte offsets of characters.
 pub(super) struct Offsets(Option<Vec<usize>>);
 
 impl Offsets {
@@ -134,7 +134,7 @@ impl Offsets {
         Offsets((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
     }
 
-    /// The byte at which a character begins.
+    /// The byte offset of a character.
     pub fn byte(&self, character: usize) -> usize {
         match &self.0 {
             Some(offsets) => offsets.get(character).or(offsets.last()).copied().unwrap_or(0),

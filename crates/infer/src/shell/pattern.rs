@@ -1,6 +1,6 @@
-//! Matching the shell's patterns: `*`, `?` and letters; nothing is said of `[…]`.
+//! Matches shell patterns: `*`, `?` and literal characters; `[…]` isn't supported.
 
-/// Whether a pattern matches a whole text; `None` where it has more than is known here.
+/// Whether a pattern matches a whole text; `None` if it uses unsupported syntax.
 pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
     const LONGEST: usize = 256;
     if pattern.contains(['[', '(', '\\']) || pattern.len() > LONGEST || text.len() > LONGEST {
@@ -10,17 +10,17 @@ pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
     Some(stockade_shell::matches(&pattern, &text))
 }
 
-/// A text without the beginning that matches: the shortest, or the longest.
+/// Removes the matching prefix from a text: the shortest, or the longest.
 pub(super) fn without_prefix(text: &str, pattern: &str, longest: bool) -> Option<String> {
     cut(text, longest, |at| matches(pattern, &text[..at])).map(|at| text[at.unwrap_or(0)..].to_string())
 }
 
-/// A text without the end that matches.
+/// Removes the matching suffix from a text.
 pub(super) fn without_suffix(text: &str, pattern: &str, longest: bool) -> Option<String> {
     cut(text, !longest, |at| matches(pattern, &text[at..])).map(|at| text[..at.unwrap_or(text.len())].to_string())
 }
 
-/// The first place, or the last, at which a cut is right.
+/// The first, or last, position at which the text may be cut.
 fn cut(text: &str, from_end: bool, is_right: impl Fn(usize) -> Option<bool>) -> Option<Option<usize>> {
     let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     if from_end {

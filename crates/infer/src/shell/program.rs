@@ -1,4 +1,4 @@
-//! What a program does with its words, as `table/commands.toml` says.
+//! Interprets a program's words by its row in `table/commands.toml`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -16,22 +16,22 @@ struct Document {
     command: Vec<Row>,
 }
 
-/// What programs of some names do. Options are written as on a command line, with blanks between them.
+/// A row of the table, for programs of some names. Options are written as on a command line, separated by blanks.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    /// The programs' names.
+    /// Names of the programs.
     names: String,
-    /// What is done with operands.
+    /// Meaning of the operands.
     #[serde(default)]
     operands: Operands,
-    /// So many operands come first that aren't paths: a pattern, a program …
+    /// Number of leading operands that aren't paths: a pattern, a program …
     #[serde(default)]
     skip: usize,
     /// … unless one of these options was given.
     #[serde(default)]
     no_skip: String,
-    /// Read where no operand is left …
+    /// Path that is read if no operand is left …
     default: Option<String>,
     /// … and, if any are named here, one of these options was given.
     #[serde(default)]
@@ -39,7 +39,7 @@ struct Row {
     /// Options end at the first operand.
     #[serde(default)]
     ends_options: bool,
-    /// Options that take a value which is no path.
+    /// Options whose value isn't a path.
     #[serde(default)]
     values: String,
     /// Options whose value is a path that is read.
@@ -48,28 +48,28 @@ struct Row {
     /// Options whose value is a path that is written.
     #[serde(default)]
     writes: String,
-    /// With one of these, operands are written too.
+    /// With one of these options, operands are written too.
     #[serde(default)]
     writes_if: String,
-    /// With one of these, operands are only read.
+    /// With one of these options, operands are only read.
     #[serde(default)]
     reads_if: String,
-    /// What it reads in any case.
+    /// Paths that it always reads.
     #[serde(default)]
     always_reads: String,
-    /// Variables that it looks at and that matter.
+    /// Environment variables that it reads and that matter.
     #[serde(default)]
     variables: String,
-    /// Its documentation.
+    /// Documentation of the program.
     #[serde(rename = "source")]
     _source: String,
 }
 
-/// What is done with operands.
+/// Meaning of a program's operands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Operands {
-    /// They are no paths.
+    /// They aren't paths.
     #[default]
     Ignored,
     /// Each is read.
@@ -101,12 +101,12 @@ fn parse(text: &str) -> HashMap<String, Arc<Row>> {
     rows
 }
 
-/// Whether anything is known of a program.
+/// Whether a program is known.
 pub(super) fn is_known(name: &str) -> bool {
     ROWS.contains_key(name) || special::acts(name, &[]).is_some()
 }
 
-/// What a program does; `words` begins with its name.
+/// Returns the acts of a program; `words` begins with its name.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let Some(program) = words.first() else {
         return Vec::new();
@@ -114,7 +114,7 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let Some(path) = program.exact() else {
         return vec![Act::Opaque(Opaque::UnknownProgram(program.shown()))];
     };
-    // Programs that start programs are followed word by word.
+    // Programs that start other programs are followed word by word.
     const MOST_WORDS: usize = 1000;
     if words.len() > MOST_WORDS {
         return vec![Act::Opaque(Opaque::TooMuch("too many words for one command"))];
@@ -140,12 +140,12 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     }
 }
 
-/// A program's words, told apart as its row says, and what that alone says of them.
+/// Parses a program's words by its row, and returns the acts that follow from the row alone.
 pub(super) fn by_row(name: &str, words: &[Text]) -> (Arguments, Vec<Act>) {
     ROWS.get(name).map(|row| row.acts(words)).unwrap_or_default()
 }
 
-/// A program's words, told apart as its row says.
+/// Parses a program's words by its row.
 pub(super) fn arguments(name: &str, words: &[Text]) -> Arguments {
     by_row(name, words).0
 }

@@ -1,6 +1,6 @@
-//! Finding where a quoted or bracketed part of a text ends. Never recurses.
+//! Finds the end of a quoted or bracketed part of a text. Never recurses.
 
-/// The length of what stands before the end of a construct, whose opening is already behind: `)` of `$(`, `}` of `${`, `"`.
+/// The length of the text before the end of a construct whose opening is already consumed: `)` of `$(`, `}` of `${`, `"`.
 pub(super) fn closing(text: &str, end: char) -> Option<usize> {
     let mut open = vec![end];
     let mut letters = text.char_indices().peekable();
@@ -41,9 +41,9 @@ pub(super) fn closing(text: &str, end: char) -> Option<usize> {
     None
 }
 
-/// The alternatives of `a{b,c}d` and `{1..3}`, in a word as it was written; itself where it has no braces to expand.
+/// Expands `a{b,c}d` and `{1..3}` in an unexpanded word; returns the word itself if it has no braces to expand.
 pub(super) fn braces(word: &str) -> Vec<String> {
-    /// Words that one makes at most; beyond them it stays one.
+    /// Maximum number of words from one; a brace that would exceed it stays unexpanded.
     const MOST: usize = 64;
     let mut done = Vec::new();
     let mut open = vec![word.to_string()];
@@ -93,9 +93,9 @@ fn one_brace(word: &str) -> Option<Vec<String>> {
     None
 }
 
-/// What stands before is kept as it is.
+/// Expands the first brace from `at` on; the text before it is kept as it is.
 fn prefixed(word: &str, at: usize) -> Option<Vec<String>> {
-    /// A quote opens at most that often before a brace.
+    /// Maximum length of a word, which bounds the number of quotes before a brace.
     const LONGEST: usize = 2048;
     if word.len() > LONGEST {
         return None;

@@ -1,14 +1,14 @@
-//! sed(1): files of its programs, and what those do.
+//! sed(1): its program files, and the acts of its programs.
 
 use super::program::arguments;
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
 use stockade_shell::sed::{Effect, sed};
 
-/// What sed's own programs do; files that are edited stand in its row.
+/// Returns the acts of sed's programs; its table row covers the files that it edits.
 pub(super) fn acts(words: &[Text]) -> Vec<Act> {
     let arguments = arguments("sed", words);
-    // It refuses these commands itself then.
+    // With `--sandbox`, sed itself refuses these commands.
     if arguments.has(&["--sandbox"]) {
         return Vec::new();
     }

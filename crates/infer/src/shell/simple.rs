@@ -52,7 +52,7 @@ impl Reader<'_> {
         if goes_elsewhere {
             self.printed = printed;
         }
-        // `exec < file` goes on; nothing else does.
+        // Only the redirections of `exec < file` stay in force.
         self.feed = feed;
     }
 
@@ -79,7 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A command by its words.
+    /// Runs a command, given its words.
     pub fn start(&mut self, fields: Vec<Field>) {
         let name = fields.first().and_then(|field| match &field[..] {
             [text] => text.exact(),
@@ -132,7 +132,7 @@ impl Reader<'_> {
                 self.state.set(name, value);
             }
             AssignmentName::ArrayElementName(name, index) => {
-                // A word alone is mostly the key of an associative array.
+                // A plain word is mostly the key of an associative array.
                 if !index
                     .chars()
                     .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a redirection opens; true where what is printed goes into it.
+    /// Records the file that a redirection opens; returns true if standard output goes into it.
     pub fn redirection(&mut self, redirection: &IoRedirect) -> bool {
         match redirection {
             IoRedirect::File(number, kind, target) => {
@@ -180,7 +180,7 @@ impl Reader<'_> {
                         }
                         return is_output;
                     }
-                    // `>&2`, `>&-`; `>&file` is a file.
+                    // `>&2` and `>&-` name descriptors; `>&file` is a file.
                     Target::Duplicate(word) => {
                         let is_number = word.value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
                         if is_number || word.value.starts_with('$') {
@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 
     fn opened(&mut self, kind: &Kind, path: Text) {
-        // Bash itself opens connections there.
+        // Bash itself opens a connection for these paths.
         if path.prefix().starts_with("/dev/tcp/") || path.prefix().starts_with("/dev/udp/") {
             let address = path.exact().map(|path| path[9..].replacen('/', ":", 1));
             return self.act(Act::Connect(address.map_or_else(Text::unknown, Text::from)), "/dev/tcp");
@@ -235,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<(…)` as a word.
+    /// The word that `<(…)` expands to.
     fn process(&mut self, kind: &ProcessSubstitutionKind, subshell: &SubshellCommand) -> Field {
         self.substituted(kind, subshell);
         let mut commands = subshell.list.0.iter().flat_map(|item| &item.0.first.seq);
@@ -266,7 +266,7 @@ fn declares(name: &Field) -> bool {
     )
 }
 
-/// Each way in which the words could be: all combinations where they are few; else each text of each word once.
+/// The possible word lists: all combinations if they are few; else each text of each word once.
 fn choices(fields: &[Field]) -> Vec<Vec<Text>> {
     const MOST: usize = 8;
     let all = fields.iter().fold(1usize, |all, field| all.saturating_mul(field.len()));
@@ -294,7 +294,7 @@ fn choices(fields: &[Field]) -> Vec<Vec<Text>> {
 }
 
 impl Reader<'_> {
-    /// What a program starts because a variable that the script has set says so: `PAGER`.
+    /// Records the programs that a program starts because of a variable that the script has set: `PAGER`.
     fn started_by_variables(&mut self, words: &[Text]) {
         for name in started::variables(&words[0]) {
             let Some(value) = self.state.variables.get(name) else {
@@ -308,7 +308,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Says that what runs can't be told.
+    /// Records code that can't be analysed.
     pub fn opaque(&mut self, opaque: Opaque, by: &str) {
         self.act(Act::Opaque(opaque), by);
     }

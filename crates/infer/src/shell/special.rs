@@ -9,7 +9,7 @@ use crate::sql;
 use crate::text::Text;
 use stockade_shell::without_version;
 
-/// What such a program does; `None` for all others.
+/// Returns the acts of such a program; `None` for all others.
 pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
     Some(match name {
         "find" => find(words),
@@ -38,7 +38,7 @@ pub(super) fn acts(name: &str, words: &[Text]) -> Option<Vec<Act>> {
     })
 }
 
-/// The language that a program of this name runs, of those that are read.
+/// The language that a program of this name interprets, if it is one that is analysed.
 pub(super) fn interpreted(name: &str) -> Option<Language> {
     Some(match without_version(name) {
         "python" | "pypy" => Language::Python,
@@ -123,7 +123,7 @@ fn env(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-/// mktemp(1): in /tmp, or where its template stands.
+/// mktemp(1): in /tmp, or in the directory of its template.
 fn mktemp(words: &[Text]) -> Vec<Act> {
     let arguments = arguments("mktemp", words);
     let directory = arguments.values(&["-p", "--tmpdir"]).next().cloned();
@@ -135,7 +135,7 @@ fn mktemp(words: &[Text]) -> Vec<Act> {
     })]
 }
 
-/// xargs(1); what it reads stands behind its words already where that is known.
+/// xargs(1); its standard input, where known, is already appended to its words.
 fn xargs(words: &[Text]) -> Vec<Act> {
     let (arguments, mut acts) = by_row("xargs", words);
     let replaced = arguments
@@ -144,7 +144,7 @@ fn xargs(words: &[Text]) -> Vec<Act> {
         .and_then(Text::exact)
         .map(str::to_string);
     let Some((command, fed)) = (match &replaced {
-        // Behind the command's own words stands what is read.
+        // The words from standard input follow the command's own words.
         Some(_) => arguments
             .operands
             .split_last()
@@ -180,7 +180,7 @@ fn dd(words: &[Text]) -> Vec<Act> {
     words.iter().filter_map(operand).collect()
 }
 
-/// tar(1): the first word may be letters without a dash.
+/// tar(1): the first word may be option letters without a dash.
 fn tar(words: &[Text]) -> Vec<Act> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
@@ -232,13 +232,13 @@ fn test(words: &[Text]) -> Vec<Act> {
     files.map(|pair| Act::Read(pair[1].clone())).collect()
 }
 
-/// Whether an operator of test(1) looks at the file behind it.
+/// Whether an operator of test(1) examines the file after it.
 pub(super) fn tests_file(operator: &str) -> bool {
     let letter = operator.strip_prefix('-').filter(|letter| letter.len() == 1);
     letter.is_some_and(|letter| "abcdefghkprsuwxGLNOS".contains(letter))
 }
 
-/// A shell with a script, a line, or neither.
+/// A shell with a script, a command line, or neither.
 fn shell(words: &[Text]) -> Vec<Act> {
     let arguments = arguments("sh", words);
     if arguments.has(&["-c"]) {
@@ -257,7 +257,7 @@ fn shell(words: &[Text]) -> Vec<Act> {
     }
 }
 
-/// A script's file: what it does stands in it.
+/// A script file, whose content decides what it does.
 fn file(script: &Text) -> Vec<Act> {
     match script.exact() {
         Some("-" | "/dev/stdin") => Vec::new(),
@@ -296,7 +296,7 @@ fn sqlite(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-/// python3, node and their like: code, a module, a script's file.
+/// python3, node and similar interpreters: code, a module, or a script file.
 fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
     let (row, code): (&str, &[&str]) = match language {
         Language::Python => ("python", &["-c", "-m"]),
@@ -306,7 +306,7 @@ fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
         Some("run" | "eval" | "-pe") if name != "node" => &words[1..],
         _ => words,
     };
-    // What stands behind code or a module is that one's own.
+    // The words after code or a module belong to it.
     let end = words.iter().position(|word| code.contains(&word.prefix()));
     let head = end.map_or(words, |at| &words[..(at + 2).min(words.len())]);
     let arguments = arguments(row, head);
@@ -324,7 +324,7 @@ fn interpreter(name: &str, language: Language, words: &[Text]) -> Vec<Act> {
     }
 }
 
-/// Modules that are run by name (docs.python.org/3/library/cmdline.html).
+/// Python modules that are run by name (docs.python.org/3/library/cmdline.html).
 fn python_module(module: &Text, words: &[Text]) -> Vec<Act> {
     let operands = Arguments::of(
         words,

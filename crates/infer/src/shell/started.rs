@@ -1,10 +1,10 @@
-//! Programs that programs start because a variable or a setting says so.
+//! Programs that a program starts because of a variable or a setting.
 
 use super::base_name;
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
 
-/// Programs, and the variables whose values they run as a shell's line: git(1) "Environment Variables", man(1), less(1).
+/// Programs, and the variables whose values they run as a shell command: git(1) "Environment Variables", man(1), less(1).
 const LINES: &[(&str, &str)] = &[
     (
         "git",
@@ -19,7 +19,7 @@ const LINES: &[(&str, &str)] = &[
     ("rsync", "RSYNC_RSH"),
 ];
 
-/// Variables by which a program runs other code: any program (ld.so(8)), or one of these.
+/// Variables that make a program run other code: any program (ld.so(8)), or one of these.
 const CODE: &[(&str, &str)] = &[
     ("LD_PRELOAD LD_AUDIT", ""),
     ("BASH_ENV", "bash"),
@@ -33,7 +33,7 @@ const CODE: &[(&str, &str)] = &[
     ("RUBYOPT", "ruby"),
 ];
 
-/// Every name that matters to a program.
+/// The variables that matter to a program.
 pub(super) fn variables(program: &Text) -> Vec<&'static str> {
     let name = program.exact().map(base_name).unwrap_or_default();
     let lines = LINES.iter().filter(|(of, _)| *of == name).map(|(_, names)| names);
@@ -46,20 +46,20 @@ fn has(list: &str, name: &str) -> bool {
     list.split(' ').any(|one| one == name)
 }
 
-/// What a program does more where a variable has this value.
+/// Additional acts of a program if a variable has this value.
 pub(super) fn by_variable(program: &Text, name: &str, value: &Text) -> Vec<Act> {
     if !variables(program).contains(&name) || value.exact() == Some("") {
         return Vec::new();
     }
     match CODE.iter().any(|(code, _)| has(code, name)) {
-        // No file of settings is nothing.
+        // /dev/null sets nothing.
         true if value.exact() == Some("/dev/null") => Vec::new(),
         true => vec![Act::Opaque(Opaque::OtherFile(value.shown()))],
         false => vec![Act::Shell(value.clone())],
     }
 }
 
-/// Whether git runs the value of a setting (git-config(1)), whose name is in small letters.
+/// Whether git runs the value of a setting (git-config(1)), whose name is in lower case.
 pub(super) fn is_program_setting(name: &str) -> bool {
     const WHOLE: &str = "core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy sequence.editor \
                          diff.external interactive.difffilter gpg.program uploadpack.packobjectshook credential.helper";
@@ -68,7 +68,7 @@ pub(super) fn is_program_setting(name: &str) -> bool {
     has(WHOLE, name) || name.starts_with("pager.") || last.is_some_and(|(_, last)| has(ENDS, last))
 }
 
-/// Whether code stands where the value of a setting leads.
+/// Whether the value of a setting names a place that contains code.
 pub(super) fn is_code_setting(name: &str) -> bool {
     matches!(
         name,

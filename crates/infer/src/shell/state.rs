@@ -1,4 +1,4 @@
-//! What is known at a place of a script: variables, functions, arguments, the current directory.
+//! State at one position of a script: variables, functions, arguments, the current directory.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,34 +9,34 @@ use super::parse::Offsets;
 use crate::text::Text;
 use crate::value::Value;
 
-/// What a word could be: at least one text.
+/// The possible texts of a word: at least one.
 pub(super) type Field = Vec<Text>;
 
-/// A function: its body, and where the characters of its text stand.
+/// A function: its body, and the byte offsets of the characters of its source.
 pub(super) struct Function {
     pub body: FunctionBody,
     pub offsets: Option<Rc<Offsets>>,
 }
 
-/// What is known.
+/// The state at one position.
 #[derive(Clone)]
 pub(super) struct State {
     pub variables: HashMap<String, Value>,
     pub functions: HashMap<String, Rc<Function>>,
     /// `$1`, `$2`, …; `None` where they are the caller's.
     pub arguments: Option<Rc<Vec<Field>>>,
-    /// The current directory: what it could be, relative to the one that the text began in; empty for that one itself.
+    /// The possible current directories, relative to the one that the script started in; empty for that one itself.
     pub directories: Vec<Text>,
-    /// Whether another file's code may have set any variable.
+    /// Whether a sourced file may have set any variable.
     pub has_sourced: bool,
-    /// Whether one of them is the script's own and isn't read: commands that aren't known are its functions.
+    /// Whether a sourced file is the script's own and isn't read: unknown commands are taken for its functions.
     pub has_unread_functions: bool,
-    /// Behind `exit` or `return`: nothing runs any more.
+    /// After `exit` or `exec`: nothing runs any more.
     pub is_over: bool,
 }
 
 impl State {
-    /// Variables that are kept apart.
+    /// Maximum number of variables that are tracked.
     const MOST_VARIABLES: usize = 1024;
 
     pub fn new() -> State {
@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// What is known behind two ways of which either may have been taken.
+    /// Merges the states after two branches, either of which may have been taken.
     pub fn or(self, other: State) -> State {
         match (self.is_over, other.is_over) {
             (true, false) => return other,

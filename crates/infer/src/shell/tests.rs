@@ -1,4 +1,4 @@
-//! Small scripts, and what they do.
+//! Small scripts, and the acts found in them.
 
 use crate::{Language, Setting, infer};
 
@@ -11,7 +11,7 @@ fn setting() -> Setting {
     }
 }
 
-/// What a script does, in one line: `read a; write b; …; profile`.
+/// The acts of a script, in one line: `read a; write b; …; profile`.
 fn summary(source: &str) -> String {
     let answer = infer(source, Language::Shell, &setting());
     let mut parts = Vec::new();

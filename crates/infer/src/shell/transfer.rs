@@ -1,10 +1,10 @@
-//! Programs that carry data over the network.
+//! Programs that transfer data over the network.
 
 use super::program::{arguments, by_row};
 use crate::finding::Act;
 use crate::text::Text;
 
-/// What one does.
+/// Returns the acts of such a program.
 pub(super) fn acts(name: &str, words: &[Text]) -> Vec<Act> {
     match name {
         "curl" => curl(words),
@@ -29,7 +29,7 @@ fn curl(words: &[Text]) -> Vec<Act> {
         "--form",
     ];
     let (arguments, mut acts) = by_row("curl", words);
-    // A cookie itself, not a file of them.
+    // A cookie itself, not a cookie file.
     acts.retain(|act| !matches!(act, Act::Read(path) if path.prefix().contains('=')));
     acts.extend(arguments.values(&["--url", "-x", "--proxy"]).cloned().map(Act::Connect));
     connections_first(&mut acts);
@@ -67,7 +67,7 @@ fn connections_first(acts: &mut [Act]) {
     acts.sort_by_key(|act| !matches!(act, Act::Connect(_)));
 }
 
-/// ssh(1): it reads keys and settings of the user's.
+/// ssh(1): it reads the user's keys and settings.
 fn remote_shell(words: &[Text]) -> Vec<Act> {
     let (arguments, mut acts) = by_row("ssh", words);
     acts.push(Act::Read("~/.ssh".into()));
@@ -123,7 +123,7 @@ fn database(words: &[Text]) -> Vec<Act> {
     acts
 }
 
-/// `user@host` without the user.
+/// Strips the user from `user@host`.
 fn without_user(word: &Text) -> Text {
     match word.prefix().find('@') {
         Some(at) => word.without_prefix(at + 1),
@@ -131,7 +131,7 @@ fn without_user(word: &Text) -> Text {
     }
 }
 
-/// A connection to a URL, to `user@host:path`, or a read of a local repository.
+/// A connection to a URL or to `user@host:path`, or a read of a local repository.
 pub(super) fn remote(from: &Text) -> Act {
     let known = from.prefix();
     if known.contains("://") {

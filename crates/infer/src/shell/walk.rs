@@ -1,4 +1,4 @@
-//! Going through a script: every branch, each call of a function, within a budget of steps.
+//! Walks a script: every branch and each function call, within a budget of steps.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,16 +15,16 @@ use crate::setting::Setting;
 use crate::text::Text;
 use crate::value::Value;
 
-/// What is read of a script, and what is known where the reader stands.
+/// Walks a script, with its state at the current position.
 pub(super) struct Reader<'s> {
     pub setting: &'s Setting,
     pub state: State,
-    /// What the current command reads.
+    /// The current command's standard input.
     pub feed: Feed,
-    /// What is printed where the reader stands; `None` where it isn't read.
+    /// Output printed so far at the current position; `None` where no one reads it.
     pub printed: Option<Field>,
     found: Vec<Finding>,
-    /// The directories that findings behind the last one start in.
+    /// The possible directories in force after the last finding.
     entered: Vec<Text>,
     at: Range<usize>,
     offsets: Option<Rc<Offsets>>,
@@ -33,9 +33,9 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// Commands and words that are looked at; beyond them a script is too much.
+    /// Maximum number of commands and words that are examined; a longer script is reported as too much.
     const MOST_STEPS: usize = 30_000;
-    /// Calls and substitutions in one another.
+    /// Maximum nesting of calls and substitutions.
     const DEEPEST: usize = 8;
 
     pub fn new(setting: &'s Setting) -> Self {
@@ -57,7 +57,7 @@ impl<'s> Reader<'s> {
         self.found
     }
 
-    /// Reads a whole text.
+    /// Reads a whole script.
     pub fn script(&mut self, text: &str) {
         match parse(text) {
             Ok(parsed) => {
@@ -68,7 +68,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads a text that stands in another, with what is known there. Its findings stand where the outer command does.
+    /// Reads code embedded in another script, with the current state. Its findings get the position of the outer command.
     pub fn embedded(&mut self, text: &str) {
         self.deeper(|reader| {
             let offsets = reader.offsets.take();
@@ -80,7 +80,7 @@ impl<'s> Reader<'s> {
         });
     }
 
-    /// What a text prints that stands in another and runs in a shell of its own.
+    /// Returns the output of embedded code that runs in a subshell.
     pub fn output(&mut self, text: &str) -> Field {
         let printed = self.printed.replace(Vec::new());
         let feed = std::mem::replace(&mut self.feed, Feed::Nothing);
@@ -93,7 +93,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Something in a shell of its own: what it sets is forgotten.
+    /// Runs a closure as in a subshell: the state that it sets is discarded.
     pub fn apart(&mut self, of: impl FnOnce(&mut Self)) {
         let state = self.state.clone();
         self.steps += state.variables.len() / 8;
@@ -101,7 +101,7 @@ impl<'s> Reader<'s> {
         self.state = state;
     }
 
-    /// Counts a step; false where no more are taken.
+    /// Counts a step; returns false once the budget is spent.
     pub fn step(&mut self) -> bool {
         self.steps += 1;
         if self.steps == Self::MOST_STEPS {
@@ -119,7 +119,7 @@ impl<'s> Reader<'s> {
         self.depth -= 1;
     }
 
-    /// Keeps an act, which is done in the directory that is the current one.
+    /// Records an act, done in the current directory.
     pub fn act(&mut self, act: Act, by: &str) {
         const MOST: usize = 4096;
         if self.found.len() >= MOST {
@@ -153,7 +153,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Says where the reader stands.
+    /// Sets the current position.
     pub fn stand(&mut self, place: Option<&SourceSpan>) {
         if let (Some(offsets), Some(place)) = (&self.offsets, place) {
             self.at = offsets.byte(place.start.index)..offsets.byte(place.end.index);
@@ -191,7 +191,7 @@ impl<'s> Reader<'s> {
                 printed.clear();
             }
             self.pipeline(pipeline);
-            // What runs only where another failed is less likely to be what counts: both count.
+            // A command that runs only if another failed is the less likely one to matter; the output of both counts.
             if let (true, Some(now), Some(printed)) = (is_or, &mut self.printed, printed) {
                 for text in printed {
                     if !now.contains(&text) {
@@ -200,7 +200,7 @@ impl<'s> Reader<'s> {
                 }
             }
             let after = std::mem::replace(&mut self.state, before.clone());
-            // A failed `cd` before `&&` runs nothing behind it, so behind both the second one's directory is the likely one.
+            // After a failed `cd`, nothing behind `&&` runs, so after both the second one's directory is the likely one.
             self.state = match is_or || after.is_over || after.directories == before.directories {
                 true => before.or(after),
                 false => after,
@@ -279,7 +279,7 @@ impl<'s> Reader<'s> {
         self.feed = feed;
     }
 
-    /// A function's call: `arguments` are its `$1`, `$2`, ….
+    /// Calls a function; `arguments` are its `$1`, `$2`, ….
     pub fn call(&mut self, function: &Rc<Function>, arguments: Vec<Field>) {
         let FunctionBody(body, redirections) = &function.body;
         self.deeper(|reader| {
@@ -343,7 +343,7 @@ impl<'s> Reader<'s> {
                 };
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                // Once more with what the first round left: the next page's address, say.
+                // A second round with the state that the first one left: the next page's address, for example.
                 for _ in 0..2 {
                     let before = self.state.variables.clone();
                     self.steps += before.len() / 8;
@@ -358,7 +358,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The body of a loop for each value.
+    /// Runs a loop's body once for each value.
     fn each(&mut self, name: &str, values: Option<Vec<Field>>, body: &CompoundList) {
         const MOST: usize = 64;
         let values = match values {
@@ -379,7 +379,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Something that may run or not.
+    /// Runs a closure for code that may or may not run.
     fn perhaps(&mut self, of: impl FnOnce(&mut Self)) {
         let before = self.state.clone();
         self.steps += before.variables.len() / 8;
@@ -427,14 +427,14 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// One of several texts.
+/// Merges the texts that a field may be into one value.
 pub(super) fn joined(field: &Field) -> Value {
     let mut values = field.iter().map(|text| Value::Text(text.clone()));
     let first = values.next().unwrap_or(Value::Unknown);
     values.fold(first, |all, value| all.or(&value))
 }
 
-/// What is printed first, and what behind it.
+/// Appends output to earlier output.
 pub(super) fn join(output: &mut Field, further: &Field) {
     const MOST: usize = 8;
     if output.is_empty() {

@@ -1,4 +1,4 @@
-//! What APIs do, as data: `table/*.toml`, one row an API with its source.
+//! The effects of APIs as data: `table/*.toml`, one row per API with its source.
 //!
 //! A row says what a call reads, writes, connects to and starts, and in which argument the target stands. A function of
 //! a known module that has no row does nothing outside. A module that stands nowhere is unknown.
@@ -24,12 +24,12 @@ pub struct Table {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
-    /// Modules whose acts all stand in the rows.
+    /// Modules whose acts are all listed in the rows.
     modules: Vec<String>,
     api: Vec<Row>,
 }
 
-/// What one API does.
+/// The effects of one API.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -65,7 +65,7 @@ pub struct Row {
     _source: String,
 }
 
-/// Where a target stands.
+/// The position of a target among a call's arguments.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Place {
@@ -86,7 +86,7 @@ struct Place {
     default: Option<String>,
     /// The target, whatever the arguments are.
     fixed: Option<String>,
-    /// It can't be said which.
+    /// The target is unknown.
     #[serde(default)]
     unknown: bool,
 }
@@ -96,22 +96,22 @@ struct Place {
 pub struct Call<'a> {
     /// The qualified name.
     pub name: &'a str,
-    /// What the object whose method it is stands for.
+    /// The value of the object whose method is called.
     pub receiver: Option<&'a Text>,
     /// The arguments by position.
     pub positional: &'a [Value],
-    /// Those by name.
+    /// The arguments by name.
     pub named: &'a [(String, Value)],
     /// Whether there are more that aren't known (`*args`, `...args`).
     pub has_more: bool,
 }
 
-/// What a call does and gives.
+/// The effects and the result of a call.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// What it does.
+    /// The acts of the call.
     pub acts: Vec<Act>,
-    /// The class of what it gives, and what that stands for.
+    /// The class of the result, and its value.
     pub gives: Option<(Rc<str>, Option<Text>)>,
 }
 
@@ -166,7 +166,7 @@ impl Table {
         names
     }
 
-    /// What a call does; `None` where there's no row of its name.
+    /// The effects of a call; `None` if no row has its name.
     pub fn call(&self, call: &Call<'_>) -> Option<Outcome> {
         Some(self.rows.get(call.name)?.outcome(call))
     }
@@ -213,7 +213,7 @@ impl Row {
         Outcome { acts, gives }
     }
 
-    /// What opening a file in this mode does: `r`, `w`, `a`, `x`, `+`; without a mode it reads.
+    /// The acts of opening a file in this mode: `r`, `w`, `a`, `x`, `+`; without a mode it reads.
     fn opened(&self, path: Text, call: &Call<'_>) -> Vec<Act> {
         let mode = self.mode.as_ref().and_then(|place| place.value(call));
         match mode.map(|mode| mode.text()) {
@@ -280,7 +280,7 @@ fn address(value: &Value) -> Option<Text> {
 }
 
 impl Place {
-    /// The value that stands there.
+    /// The value at that position.
     fn value(&self, call: &Call<'_>) -> Option<Value> {
         self.values(call).into_iter().next()
     }

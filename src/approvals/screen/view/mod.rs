@@ -1,4 +1,4 @@
-//! What is drawn. Pure: a frame from a state and the questions.
+//! Drawing. Pure: a frame from a state and the questions.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,7 +13,7 @@ use stockade::approve::socket::WaitingQuestion;
 use stockade::approve::{Answer, Choice, Extent};
 use stockade_text::visible::{fit, visible, visible_but_for_blanks};
 
-/// Draws all of it.
+/// Draws the whole screen.
 pub fn draw(frame: &mut Frame<'_>, state: &State, questions: &[&WaitingQuestion]) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let mut below = vec![Line::raw(visible(&state.notice))];
@@ -44,7 +44,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&Wai
     let mut items: Vec<ListItem<'_>> = Vec::new();
     let mut selected = None;
     let mut run = None;
-    // Four are the border's and the mark's, twelve stand before the name.
+    // Four columns hold the border and the mark, twelve stand before the name.
     let columns = usize::from(area.width).saturating_sub(4);
     for number in order(questions) {
         let Some(question) = questions.iter().find(|question| question.number == number) else {
@@ -90,7 +90,7 @@ fn draw_details(frame: &mut Frame<'_>, area: Rect, state: &State, questions: &[&
         lines
     });
     let title = question.map_or_else(String::new, |question| format!("Question {}", question.number));
-    // Two columns are the border's. Broken here, since a row that the widget begins would begin with the run's text.
+    // Two columns hold the border. Lines are wrapped here: a row that the widget wraps would begin with the run's text.
     let columns = usize::from(area.width.saturating_sub(2));
     let lines: Vec<String> = lines.iter().map(|line| fit::broken(line, columns)).collect();
     let text = Paragraph::new(Text::from(lines.join("\n")))
@@ -138,7 +138,7 @@ fn enter(typed: &str, question: &WaitingQuestion) -> String {
     }
 }
 
-/// An answer for the history.
+/// A history line for an answer.
 pub fn answered(question: &WaitingQuestion, answer: &Answer) -> String {
     format!(
         "{}: {}: {}",

@@ -1,4 +1,4 @@
-//! Lists and records: elements, parts, methods, and the functions that go over them.
+//! Lists and records: elements, slices, methods, and functions over them.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub fn element(object: &Value, key: &Value) -> Value {
             .field(key.text().exact().unwrap_or_default())
             .cloned()
             .unwrap_or(Value::Unknown),
-        // One of them, it isn't known which.
+        // One of the elements, not known which.
         (Value::List(values), _) => Value::either(values.to_vec()),
         (Value::Record(fields), _) => Value::either(fields.iter().map(|(_, value)| value.clone())),
         (Value::Text(text), Value::Number(at)) => match text.exact() {

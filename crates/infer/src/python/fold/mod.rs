@@ -1,6 +1,6 @@
-//! What pure functions and operators give for what is known.
+//! Constant folding: results of pure functions and operators for known values.
 //!
-//! `path`, `url`, `text` and `list` hold the functions of each; here stand the names and how alternatives are combined.
+//! `path`, `url`, `text` and `list` hold the functions of each; this module holds the names and combines alternatives.
 
 mod list;
 mod path;
@@ -20,7 +20,7 @@ pub use text::{percent, text_method};
 
 pub const PATH: &str = "pathlib.Path";
 
-/// Names under which the same thing stands.
+/// Aliases of modules and functions.
 const ALIASES: &[(&str, &str)] = &[
     ("posixpath", "os.path"),
     ("posix", "os"),
@@ -43,7 +43,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("redis.Redis.from_url", "redis.from_url"),
 ];
 
-/// The name that the table has.
+/// The name as in the table.
 pub fn canonical(name: &str) -> String {
     for (alias, real) in ALIASES {
         if let Some(rest) = name.strip_prefix(alias)
@@ -55,7 +55,7 @@ pub fn canonical(name: &str) -> String {
     name.to_string()
 }
 
-/// Whether a name is a class's, as names are written.
+/// Whether a name is a class's by naming convention.
 pub fn is_class(name: &str) -> bool {
     name.rsplit('.')
         .next()
@@ -63,7 +63,7 @@ pub fn is_class(name: &str) -> bool {
         || name == "dataclasses.field"
 }
 
-/// Classes whose methods and elements mostly give the same again.
+/// Whether a class's methods and elements mostly have the same class.
 pub fn is_sticky(class: &str) -> bool {
     matches!(
         class,
@@ -71,7 +71,7 @@ pub fn is_sticky(class: &str) -> bool {
     )
 }
 
-/// Classes that stand for a path or URL.
+/// Whether a class represents a path or URL.
 pub fn is_target(class: &str) -> bool {
     matches!(
         class,
@@ -86,14 +86,14 @@ pub fn is_target(class: &str) -> bool {
     )
 }
 
-/// What a pure function gives.
+/// The result of a pure function.
 pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Option<Value> {
     let wide = arguments
         .positional
         .iter()
         .position(|value| matches!(value, Value::OneOf(_)));
     if let Some(at) = wide {
-        // One argument's alternatives after the other; `or` bounds what they become together.
+        // Tries one argument's alternatives in turn; `or` bounds the number of results.
         let mut result = None;
         for value in arguments.positional[at].alternatives() {
             let mut one = arguments.clone();
@@ -111,7 +111,7 @@ pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Optio
         .or_else(|| list::call(name, arguments))
 }
 
-/// Two texts behind each other; what is no text is unknown in it.
+/// Concatenates two texts; a value that isn't a text becomes an unknown part.
 pub fn concatenate(one: &Value, other: &Value) -> Value {
     constant::concatenate(one, other, Value::text)
 }

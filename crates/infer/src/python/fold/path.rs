@@ -10,7 +10,7 @@ fn path(text: Text) -> Value {
     Value::Instance(PATH.into(), Some(text))
 }
 
-/// The directory above, as far as names tell; above the directory that the run starts in lies `..`.
+/// The parent directory by name alone; the parent of the run's initial directory is `..`.
 pub fn parent(text: &Text) -> Text {
     match text.exact() {
         Some(path)
@@ -36,7 +36,7 @@ fn stem(text: &Text) -> Text {
     }
 }
 
-/// Attributes of paths and of what stands for one.
+/// Attributes of paths and path-like objects.
 pub fn path_attribute(class: &str, text: Option<&Text>, name: &str) -> Option<Value> {
     let text = text?;
     Some(match (class, name) {
@@ -55,7 +55,7 @@ pub fn path_attribute(class: &str, text: Option<&Text>, name: &str) -> Option<Va
     })
 }
 
-/// Functions that give paths.
+/// Functions that return paths.
 pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Option<Value> {
     let texts: Vec<Text> = arguments.positional.iter().map(Value::text).collect();
     let first = texts.first().cloned().unwrap_or_else(Text::unknown);

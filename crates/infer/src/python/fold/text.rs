@@ -136,7 +136,7 @@ pub fn percent(format: &Text, values: &Value) -> Value {
     concatenate(&whole, &rest.into())
 }
 
-/// Functions that give texts.
+/// Functions that return texts.
 pub fn call(name: &str, arguments: &Arguments) -> Option<Value> {
     let first = arguments.positional.first()?;
     let text = first.text();

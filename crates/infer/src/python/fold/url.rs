@@ -5,7 +5,7 @@ use super::super::super::value::Value;
 use super::concatenate;
 use crate::arguments::Arguments;
 
-/// The class of a URL that was taken apart.
+/// The class of a parsed URL.
 pub const PARTS: &str = "urllib.parse.ParseResult";
 
 /// A part of a URL, as far as it is known.
@@ -57,7 +57,7 @@ pub fn part(url: &Text, name: &str) -> Option<Value> {
     })
 }
 
-/// Functions that take URLs apart and put them together.
+/// Functions that split and join URLs.
 pub fn call(name: &str, receiver: Option<&Text>, arguments: &Arguments) -> Option<Value> {
     match name {
         "urllib.parse.urlsplit" | "urllib.parse.urlparse" => {

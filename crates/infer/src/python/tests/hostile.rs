@@ -1,10 +1,10 @@
-//! Texts that are made to break a reader.
+//! Hostile input for the reader.
 
 use super::super::super::finding::{Act, Opaque};
 use super::super::super::setting::Setting;
 use super::acts;
 
-/// As the program calls the reader: with a stack of its own.
+/// Calls the reader as the program does: on a separate stack.
 fn roomy<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new()
         .stack_size(256 << 20)
@@ -67,7 +67,7 @@ fn work_is_bounded() {
         let started = std::time::Instant::now();
         let shown: String = source.chars().take(60).collect();
         roomy(move || super::super::read(&source, &Setting::default()));
-        // Without a bound it would never end; a busy machine is slow.
+        // Without a bound it would never end; the limit allows for a busy machine.
         assert!(started.elapsed().as_secs() < 120, "{shown}");
     }
 }

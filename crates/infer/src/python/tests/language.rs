@@ -1,4 +1,4 @@
-//! What the language allows.
+//! Language features.
 
 use super::check;
 

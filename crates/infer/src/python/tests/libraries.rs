@@ -1,4 +1,4 @@
-//! What libraries do.
+//! Effects of libraries.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Small scripts and the acts that are found in them.
+//! Small scripts and their expected acts.
 
 mod hostile;
 mod language;
