@@ -178,12 +178,18 @@ impl<'c> Check<'c> {
             Some(value) => (Some(value), 0),
             None => (next, 1),
         };
+        let count = 1 + usize::from(values.first() == Some(&Value::Two));
+        let may_be_option = || after.iter().take(count).any(|word| self.may_be_option(word));
         let allowed = match values.first() {
             Some(Value::None) if attached.is_none() => return Ok(0),
             Some(Value::Attached) => return Ok(0),
             Some(Value::AttachedFormat) if attached.is_none_or(format::only_shows) => return Ok(0),
-            Some(Value::Two) if after.iter().take(2).any(|word| self.may_be_option(word)) => false,
-            Some(_) if attached.is_none() && next.is_some_and(|word| self.may_be_option(word)) => false,
+            Some(_) if attached.is_none() && may_be_option() => {
+                return Err(format!(
+                    "a word behind `{} {name}` may be an option of its own",
+                    self.name
+                ));
+            }
             Some(Value::Format) => value.is_some_and(format::checks_nothing),
             Some(Value::Two) if attached.is_none() => return Ok(2),
             Some(Value::Any) => true,
