@@ -185,10 +185,10 @@ pub struct Run {
     /// Bytes of output and error together; pipes both through Stockade
     #[arg(long, value_name = "SIZE", value_parser = limited_size, help_heading = LIMITS, hide_short_help = true)]
     pub output_limit: Option<u64>,
-    /// Where to ask for refused access, while the program waits: auto, terminal, socket, command=TEXT, never
+    /// Where to ask for refused access, while the program waits: auto, terminal, socket, command=TEXT, fd:N, never
     ///
-    /// `socket` asks at `stockade approvals`; `command=TEXT` asks the program that `sh` starts with this text; `auto` asks at
-    /// the terminal if there is one, else at `stockade approvals`.
+    /// `socket` asks at `stockade approvals`; `command=TEXT` asks the program that `sh` starts with this text; `fd:N` asks the
+    /// caller, over a unix socket; `auto` asks at the terminal if there is one, else at `stockade approvals`.
     #[arg(long, value_name = "WHERE", default_value = "auto", help_heading = QUESTIONS)]
     pub ask: Ask,
     /// How long a question stays open [default: 60s; 20s at `stockade approvals`]

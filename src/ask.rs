@@ -13,6 +13,8 @@ pub enum Ask {
     Socket,
     /// A program.
     Command(String),
+    /// The program that started Stockade, over a descriptor of this number.
+    Descriptor(i32),
     /// No one.
     Never,
 }
@@ -26,10 +28,14 @@ impl FromStr for Ask {
             "terminal" => Ok(Ask::Terminal),
             "socket" => Ok(Ask::Socket),
             "never" => Ok(Ask::Never),
-            _ => match text.strip_prefix("command=") {
-                Some(command) if !command.trim().is_empty() => Ok(Ask::Command(command.to_string())),
-                _ => Err("it is `auto`, `terminal`, `socket`, `command=TEXT` or `never`".into()),
-            },
+            _ => {
+                let command = text.strip_prefix("command=").filter(|text| !text.trim().is_empty());
+                let number = text.strip_prefix("fd:").and_then(|number| number.parse().ok());
+                command
+                    .map(|command| Ask::Command(command.to_string()))
+                    .or(number.map(Ask::Descriptor))
+                    .ok_or_else(|| "it is `auto`, `terminal`, `socket`, `command=TEXT`, `fd:N` or `never`".into())
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use super::ask::Ask;
 use super::message::{Failure, note};
 use stockade::Trace;
 use stockade::approve::{
-    Answer, Approver, Choice, CommandApprover, Deadline, EscalationRequest, Evidence, Extent, Lifetime, Requested,
-    SocketApprover, Terminal, VERSION, Waiting,
+    Answer, Approver, Choice, CommandApprover, Deadline, DescriptorApprover, EscalationRequest, Evidence, Extent,
+    Lifetime, Requested, SocketApprover, Terminal, VERSION, Waiting,
 };
 use stockade::audit::{Decided, Granted, Record};
 use stockade::processes::StatFields;
@@ -46,6 +46,11 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
                 Err(Failure::text(REFUSED, told).hint(format!("use the absolute path, `{}`", file.display())))
             }
             None => Ok(Some(Arc::new(CommandApprover::new(text)))),
+        },
+        Ask::Descriptor(number) => match DescriptorApprover::new(*number) {
+            Ok(approver) => Ok(Some(Arc::new(approver))),
+            Err(error) => Err(Failure::new(REFUSED, &error)
+                .hint("`--ask fd:N` takes one end of a `socketpair(AF_UNIX, SOCK_STREAM)`, with N above 2")),
         },
     }
 }
@@ -224,10 +229,21 @@ mod tests {
             ("socket", Ask::Socket),
             ("never", Ask::Never),
             ("command=ask --now", Ask::Command("ask --now".into())),
+            ("fd:7", Ask::Descriptor(7)),
         ] {
             assert_eq!(text.parse(), Ok(ask));
         }
-        for text in ["", "Auto", "command", "command=", "command= ", "terminal "] {
+        for text in [
+            "",
+            "Auto",
+            "command",
+            "command=",
+            "command= ",
+            "terminal ",
+            "fd",
+            "fd:",
+            "fd:x",
+        ] {
             assert!(text.parse::<Ask>().is_err(), "{text}");
         }
     }

@@ -4,6 +4,7 @@ mod person;
 
 mod abuse;
 mod agents;
+mod descriptor;
 mod headless;
 mod live;
 mod profiles;

@@ -7,6 +7,7 @@
 mod answer;
 mod command;
 mod deadline;
+mod descriptor;
 pub mod grammar;
 mod object;
 pub mod person;
@@ -24,6 +25,7 @@ use std::time::Duration;
 pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use command::CommandApprover;
 pub use deadline::Deadline;
+pub use descriptor::{DescriptorApprover, DescriptorError};
 pub use request::{EscalationRequest, Evidence, Requested, VERSION};
 pub use socket::{SocketApprover, Waiting};
 pub use terminal::{NoTerminal, Terminal};
