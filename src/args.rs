@@ -471,6 +471,23 @@ pub enum Audit {
         #[arg(long)]
         json: bool,
     },
+    /// Write records as one page of HTML to look at in a browser: timeline, paths, hosts, processes, questions, rules
+    ///
+    /// Without a run and `--since` the page has all runs. It holds the newest 500,000 records at most.
+    Report {
+        /// HTML, one file that needs no other; required, the only format
+        #[arg(long, required = true)]
+        html: bool,
+        /// The run's id
+        #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "since")]
+        run: Option<String>,
+        /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+        since: Option<u64>,
+        /// File to write, never through a link [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
     Verify,
     /// Write records as JSON (`schemas/audit.schema.json`)
@@ -615,6 +632,12 @@ pub struct Explain {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Write one page of HTML to look at in a browser
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
+    /// File that `--html` writes, never through a link [default: standard output]
+    #[arg(short, long, value_name = "FILE", requires = "html")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::REFUSED;
 use super::args::Audit;
 use super::message::{Failure, note_empty};
-use super::moment;
+use super::{moment, page};
 use stockade::approve::{Choice as Said, Extent, Lifetime, Requested};
 use stockade::audit::{Ended, Record, Seen};
 use stockade::profile::visible;
@@ -52,6 +52,9 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
     let state = state()?;
     match task {
         Audit::Verify => return verified(&state, out),
+        Audit::Report { run, since, output, .. } => {
+            page::of_trail(&state, run.as_deref(), *since, output.as_deref(), out)?
+        }
         Audit::Export { since, .. } => {
             let choice = Choice {
                 since_ms: *since,
@@ -76,12 +79,17 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
             };
             let print = if *json { exported } else { shown };
             if each(&state, &choice, |row| print(&row, out))? == 0 {
-                let message = format!("the audit trail has no run `{run}`");
-                return Err(Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records"));
+                return Err(no_such_run(run));
             }
         }
     }
     Ok(0)
+}
+
+/// The failure where no row belongs to a run.
+pub fn no_such_run(run: &str) -> Failure {
+    let message = format!("the audit trail has no run `{run}`");
+    Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records")
 }
 
 /// The state directory.

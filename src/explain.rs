@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::REFUSED;
 use super::args::Explain;
 use super::message::Failure;
-use super::refused;
+use super::{page, refused};
 use stockade::approve::{Choice, Requested};
 use stockade::plan::Trace;
 use stockade::profile::visible;
@@ -36,6 +36,10 @@ pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
             ..failure
         }
     })?;
+    if task.html {
+        page::of_report(&report, &name, task.output.as_deref(), out)?;
+        return Ok(0);
+    }
     let printed = match task.json {
         true => writeln!(out, "{:#}", as_json(&report)),
         false => print(&report, out),

@@ -27,6 +27,7 @@ mod message;
 mod modes;
 mod moment;
 mod orphans;
+mod page;
 mod profile;
 mod reader;
 mod refused;

@@ -1,10 +1,13 @@
 //! The record types. Their texts may come from the confined program.
 
+use std::path::Path;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
-use crate::report::{Kind, Refusal, RefusingRule, Report};
+use crate::report::{FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, exact_grant};
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +175,31 @@ impl Seen {
     }
 }
 
+impl Seen {
+    /// The flag that would allow exactly this access, where only a grant was missing. `None` where a rule refused it, no
+    /// grant should allow it, or the record doesn't have the whole target.
+    pub fn missing_grant(&self, home: Option<&Path>) -> Option<FlagGrant> {
+        // Marks of what was masked, cut or replaced.
+        let is_whole = |text: &str| !text.contains("***") && !text.ends_with('…') && !text.contains('\u{fffd}');
+        if self.rule.is_some() || !is_whole(&self.target) {
+            return None;
+        }
+        let refusal = Refusal {
+            kind: self.access,
+            asked: self.asked.clone().into_bytes(),
+            target: self.target.clone().into_bytes(),
+            exists: true,
+            is_directory: false,
+            syscall: self.syscall.clone().into(),
+            pid: self.pid,
+            program: self.program.clone().into_bytes(),
+            at: Duration::ZERO,
+            reason: Reason::NotGranted,
+        };
+        exact_grant(&refusal, &GrantLimits::without_policy(home))
+    }
+}
+
 impl Ended {
     /// Taken from a report.
     pub(crate) fn of(report: &Report) -> Ended {
@@ -181,6 +209,56 @@ impl Ended {
             signal: report.signal.clone(),
             denials: report.denials.len() as u64 + report.denials_dropped,
             duration_ms: report.duration_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_missing_grant_is_of_the_access_alone() {
+        let seen = |access, target: &str, rule: Option<&str>| Seen {
+            access,
+            target: target.into(),
+            asked: target.into(),
+            syscall: "openat".into(),
+            pid: 7,
+            program: "/usr/bin/git".into(),
+            rule: rule.map(String::from),
+        };
+        let home = Path::new("/home/ada");
+        let words = |seen: Seen| seen.missing_grant(Some(home)).map(|grant| grant.words());
+        for (access, target, flags) in [
+            (Kind::Read, "/srv/x.git/HEAD", ["--read", "/srv/x.git/HEAD"]),
+            (
+                Kind::Create,
+                "/srv/.git/index.lock",
+                ["--write", "/srv/.git/index.lock"],
+            ),
+            (Kind::Execute, "/opt/tool", ["--exec", "/opt/tool"]),
+            (Kind::Connect, "example.com:8443", ["--host", "example.com:8443"]),
+            (Kind::Listen, "127.0.0.1:8080", ["--listen", "8080"]),
+        ] {
+            let flags = flags.map(std::ffi::OsString::from).to_vec();
+            assert_eq!(words(seen(access, target, None)), Some(flags), "{target}");
+        }
+        for (access, target, rule) in [
+            (Kind::Read, "/home", None),
+            (Kind::Read, "/home/ada", None),
+            (Kind::Write, "/etc/passwd", None),
+            (Kind::Read, "/srv/token=***", None),
+            (Kind::Read, "/srv/\u{fffd}", None),
+            (Kind::Read, "/srv/long…", None),
+            (
+                Kind::Read,
+                "/srv/.env",
+                Some("secret pattern `**/.env*`, from built in"),
+            ),
+            (Kind::Syscall, "mount", None),
+        ] {
+            assert_eq!(words(seen(access, target, rule)), None, "{target}");
         }
     }
 }

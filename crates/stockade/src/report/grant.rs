@@ -265,7 +265,8 @@ fn is_random(stem: &str, length: usize) -> bool {
 
 /// A run's limits on how wide a grant may be, or must be.
 pub struct GrantLimits<'a> {
-    policy: &'a Policy,
+    /// `None` where it isn't known: then no grant is wider than the access.
+    policy: Option<&'a Policy>,
     home: Option<&'a Path>,
     command: &'a [String],
 }
@@ -273,7 +274,20 @@ pub struct GrantLimits<'a> {
 impl<'a> GrantLimits<'a> {
     /// The limits of a run.
     pub fn new(policy: &'a Policy, home: Option<&'a Path>, command: &'a [String]) -> Self {
-        GrantLimits { policy, home, command }
+        GrantLimits {
+            policy: Some(policy),
+            home,
+            command,
+        }
+    }
+
+    /// The limits where the run's policy isn't known, for [`exact`] grants.
+    pub(crate) fn without_policy(home: Option<&'a Path>) -> Self {
+        GrantLimits {
+            policy: None,
+            home,
+            command: &[],
+        }
     }
 
     /// Whether the path is the caller's home, or contains it.
@@ -311,8 +325,10 @@ impl<'a> GrantLimits<'a> {
             || MACHINE.iter().any(|tree| directory.starts_with(tree))
             || crate::command::is_below_base(directory)
             || self.home.is_some_and(|home| home.starts_with(directory));
-        let closes_inside = self
-            .policy
+        let Some(policy) = self.policy else {
+            return false;
+        };
+        let closes_inside = policy
             .denials
             .iter()
             .filter(|denial| denial.access.intersects(flag.access()))

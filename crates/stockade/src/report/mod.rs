@@ -40,6 +40,7 @@ pub use ending::{Ending, Limit, LimitHit, Usage};
 pub use escalation::{Escalated, Escalation};
 pub use fault::Faults;
 pub use fault::{FaultyPart, InternalFault};
+pub(crate) use grant::exact as exact_grant;
 pub use grant::{Flag, FlagGrant, PathGrant, path_of};
 pub use grant::{GrantLimits, least as least_grant};
 pub use host::Endpoint;

@@ -1,0 +1,300 @@
+//! A page of rows of the audit trail: of one run, or of several.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::document::{Event, Page, Question, Tone, Verdict, kind_of_access, kind_of_record};
+use super::run::Run;
+use super::words::{self, EndFacts};
+use stockade::approve::EscalationRequest;
+use stockade::audit::{Decided, Ended, Granted, Judged, Record, Seen, Started};
+use stockade::config::Decision;
+use stockade_store::Row;
+use stockade_text::quote::command_line;
+use stockade_text::visible::visible;
+
+/// A page that grows by one row after the other.
+#[derive(Debug)]
+pub struct TrailPage {
+    page: Page,
+    /// The caller's home, which no grant is to open.
+    home: Option<PathBuf>,
+    runs: HashMap<String, u32>,
+    /// Questions by the request's id.
+    asked: HashMap<String, usize>,
+    /// What was asked for, by run, access and target.
+    offered: HashMap<(u32, u8, u32), u32>,
+}
+
+fn shown(text: &str) -> String {
+    visible(text).into_owned()
+}
+
+fn optional(label: &'static str, text: Option<&str>) -> Option<(&'static str, String)> {
+    text.filter(|text| !text.is_empty()).map(|text| (label, shown(text)))
+}
+
+impl TrailPage {
+    /// An empty page. `source` says what was chosen of the trail.
+    pub fn new(source: &str, home: Option<PathBuf>) -> TrailPage {
+        TrailPage {
+            page: Page::new(shown(source), 0),
+            home,
+            runs: HashMap::new(),
+            asked: HashMap::new(),
+            offered: HashMap::new(),
+        }
+    }
+
+    /// The number of rows so far.
+    pub fn rows(&self) -> usize {
+        self.page.rows()
+    }
+
+    /// Adds a row, in the order of the trail.
+    pub fn row(&mut self, row: &Row) {
+        let at = i64::try_from(row.time_ms).unwrap_or(i64::MAX);
+        if self.page.rows() == 0 {
+            self.page.start = at;
+        }
+        let mut event = Event {
+            seq: row.seq,
+            time: at.saturating_sub(self.page.start),
+            run: self.run(&row.run),
+            kind: kind_of_record(&row.kind),
+            ..Event::default()
+        };
+        match serde_json::from_str::<Record>(&row.body) {
+            Ok(record) => self.record(&mut event, &record),
+            Err(_) => {
+                event.kind = kind_of_record("unreadable");
+                event.more = self.page.strings.number(&text_of_unreadable(&row.body));
+            }
+        }
+        self.page.events.push(event);
+    }
+
+    /// The whole page.
+    pub fn finish(self) -> Page {
+        self.page
+    }
+
+    fn run(&mut self, id: &str) -> u32 {
+        if id.is_empty() {
+            return 0;
+        }
+        if let Some(run) = self.runs.get(id) {
+            return *run;
+        }
+        let run = u32::try_from(self.page.runs.len()).expect("a page has fewer runs than that");
+        self.runs.insert(id.to_string(), run);
+        self.page.runs.push(Run {
+            id: shown(id),
+            ..Run::default()
+        });
+        run
+    }
+
+    fn record(&mut self, event: &mut Event, record: &Record) {
+        match record {
+            Record::Started(started) => self.started(event, started),
+            Record::Ended(ended) => self.ended(event, ended),
+            Record::Denied(seen) => self.seen(event, seen, Verdict::Refused),
+            Record::Allowed(seen) => self.seen(event, seen, Verdict::Allowed),
+            Record::Asked(request) => self.question(event, request),
+            Record::Answered(decided) => self.answered(event, decided),
+            Record::Granted(granted) => self.granted(event, granted),
+            Record::Revoked(granted) => {
+                let text = format!("{} by {}", words::requested(&granted.granted), visible(&granted.by));
+                event.more = self.page.strings.number_of_shown(text);
+            }
+            Record::Judged(judged) => self.judged(event, judged),
+            Record::Lost(lost) => {
+                let text = format!("{} records couldn't be kept", lost.records);
+                event.more = self.page.strings.number_of_shown(text);
+            }
+        }
+    }
+
+    fn started(&mut self, event: &mut Event, started: &Started) {
+        let command = command_line(&started.command);
+        event.more = self.page.strings.number_of_shown(command.clone());
+        let flags = command_line(&started.flags);
+        let facts = [
+            Some(("command", command.clone())),
+            optional("profile", Some(&started.profile)),
+            Some(("flags", flags)).filter(|(_, flags)| !flags.is_empty()),
+            optional("root", Some(&started.root)),
+            optional("agent", started.agent.as_deref()),
+        ];
+        let run = &mut self.page.runs[event.run as usize];
+        run.start = Some(event.time);
+        run.command = command;
+        run.profile = shown(&started.profile);
+        run.facts.extend(facts.into_iter().flatten());
+        run.brief = run.facts[1..].to_vec();
+    }
+
+    fn ended(&mut self, event: &mut Event, ended: &Ended) {
+        let (text, tone) = words::ending(&EndFacts {
+            status: &ended.status,
+            exit_code: ended.exit_code,
+            signal: ended.signal.as_deref(),
+            limit: None,
+        });
+        event.more = self.page.strings.number_of_shown(text.clone());
+        let run = &mut self.page.runs[event.run as usize];
+        let facts = [
+            (
+                "took",
+                format!("{}.{:03} s", ended.duration_ms / 1000, ended.duration_ms % 1000),
+            ),
+            ("different refusals", ended.denials.to_string()),
+        ];
+        run.brief.extend(facts.clone());
+        run.facts.extend(facts);
+        run.facts.push(("ended", text.clone()));
+        let resources = "not in the trail; the report of `stockade run --report` has them";
+        run.facts.push(("resources", resources.to_string()));
+        (run.ended, run.tone, run.duration) = (text, tone, Some(ended.duration_ms));
+    }
+
+    fn seen(&mut self, event: &mut Event, seen: &Seen, verdict: Verdict) {
+        let strings = &mut self.page.strings;
+        event.verdict = verdict;
+        event.kind = kind_of_access(seen.access);
+        event.target = strings.number(&seen.target);
+        event.asked = strings.number(&seen.asked);
+        event.call = strings.number(&seen.syscall);
+        event.pid = seen.pid;
+        event.program = strings.number(&seen.program);
+        event.rule = strings.number(seen.rule.as_deref().unwrap_or_default());
+        if verdict == Verdict::Refused {
+            event.grant = match self.offered.get(&(event.run, event.kind, event.target)) {
+                Some(offered) => *offered,
+                None => {
+                    let grant = seen.missing_grant(self.home.as_deref());
+                    let text = grant.map_or_else(
+                        || words::without_grant(seen.rule.as_deref()).to_string(),
+                        |grant| command_line(&grant.words()),
+                    );
+                    self.page.strings.number_of_shown(text)
+                }
+            };
+        }
+    }
+
+    fn question(&mut self, event: &mut Event, request: &EscalationRequest) {
+        let evidence = &request.evidence;
+        let requested = words::requested(&request.requested);
+        let strings = &mut self.page.strings;
+        event.verdict = Verdict::Asked;
+        event.target = strings.number(&evidence.target);
+        event.asked = strings.number(&evidence.asked);
+        event.call = strings.number(&evidence.syscall);
+        event.pid = evidence.pid;
+        event.program = strings.number(&evidence.program);
+        let offered = strings.number_of_shown(requested.clone());
+        let access = evidence.access.name();
+        event.more = strings.number_of_shown(format!("{access}; asked for {requested}"));
+        self.offered
+            .insert((event.run, kind_of_access(evidence.access), event.target), offered);
+        let facts = [
+            Some(("access", access.to_string())),
+            optional("target", Some(&evidence.target)),
+            optional("asked as", Some(&evidence.asked)),
+            Some(("asked for", requested.clone())),
+            request.wider.as_ref().map(|wider| ("wider", words::requested(wider))),
+            optional("warning", evidence.warning.as_deref()),
+            optional("why", Some(&evidence.why)),
+            optional("program", Some(&evidence.program)),
+            Some(("process", evidence.pid.to_string())),
+            optional("agent", evidence.agent.as_deref()),
+            optional("question", Some(&request.id)),
+        ];
+        self.asked.insert(request.id.clone(), self.page.questions.len());
+        self.page.questions.push(Question {
+            run: event.run,
+            time: Some(event.time),
+            waited: None,
+            access,
+            target: shown(&evidence.target),
+            requested,
+            answer: "no answer is recorded".to_string(),
+            tone: Tone::Ask,
+            program: shown(&evidence.program),
+            facts: facts.into_iter().flatten().collect(),
+        });
+    }
+
+    fn asked(&mut self, id: &str) -> Option<&mut Question> {
+        let at = *self.asked.get(id)?;
+        self.page.questions.get_mut(at)
+    }
+
+    fn answered(&mut self, event: &mut Event, decided: &Decided) {
+        let (text, tone) = words::answer(&decided.answer);
+        event.verdict = Verdict::Asked;
+        event.more = self.page.strings.number_of_shown(text.clone());
+        let time = event.time;
+        let Some(question) = self.asked(&decided.request) else {
+            return;
+        };
+        let waited = question.time.and_then(|asked| u64::try_from(time - asked).ok());
+        question.facts.push(("answer", text.clone()));
+        question
+            .facts
+            .extend(waited.map(|waited| ("waited", format!("{waited} ms"))));
+        (question.answer, question.tone, question.waited) = (text, tone, waited);
+        event.target = self.target_of(&decided.request);
+    }
+
+    fn granted(&mut self, event: &mut Event, granted: &Granted) {
+        let what = words::requested(&granted.granted);
+        let text = format!("{what}, {}, by {}", granted.lifetime.word(), visible(&granted.by));
+        event.verdict = Verdict::Asked;
+        event.more = self.page.strings.number_of_shown(text.clone());
+        event.target = self.target_of(&granted.request);
+        if let Some(question) = self.asked(&granted.request) {
+            question.facts.push(("granted", text));
+        }
+    }
+
+    /// The target of a question, as a text of the table.
+    fn target_of(&mut self, request: &str) -> u32 {
+        let target = self.asked(request).map(|question| question.target.clone());
+        self.page.strings.number_of_shown(target.unwrap_or_default())
+    }
+
+    fn judged(&mut self, event: &mut Event, judged: &Judged) {
+        let strings = &mut self.page.strings;
+        event.verdict = match judged.result {
+            Decision::Allow => Verdict::Allowed,
+            Decision::Deny => Verdict::Refused,
+            Decision::Confirm => Verdict::Asked,
+        };
+        event.target = strings.number(&judged.target);
+        event.rule = strings.number(judged.matched.as_deref().unwrap_or_default());
+        let agent = judged.agent.as_ref().map(|agent| format!("agent {agent}"));
+        let parts = [
+            Some(judged.action.clone()),
+            agent,
+            judged.mode.clone(),
+            Some(judged.reason.clone()),
+        ];
+        let text: Vec<String> = parts.into_iter().flatten().collect();
+        event.more = strings.number(&text.join("; "));
+    }
+}
+
+/// What an altered row holds, or a record of a later release.
+fn text_of_unreadable(body: &str) -> String {
+    const LONGEST: usize = 4096;
+    let text = match serde_json::from_str::<Value>(body) {
+        Ok(value) => value.to_string(),
+        Err(_) => body.to_string(),
+    };
+    text[..text.floor_char_boundary(LONGEST)].to_string()
+}
