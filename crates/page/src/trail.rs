@@ -121,7 +121,7 @@ impl TrailPage {
     fn started(&mut self, event: &mut Event, started: &Started) {
         let command = command_line(&started.command);
         event.more = self.page.strings.number_of_shown(command.clone());
-        let flags = command_line(&started.flags);
+        let flags = shown(&started.flags.join(" "));
         let facts = [
             Some(("command", command.clone())),
             optional("profile", Some(&started.profile)),

@@ -45,7 +45,7 @@ function drawTimeline() {
     const tall = count => count ? Math.max(3, Math.round(Math.log1p(count) / Math.log1p(most) * (LANE - 3))) : 0;
     for (let bin = 0; bin < bins; bin++) {
       const x = bin * width / bins;
-      for (const [counts, ink, least] of [[all, inks[lane], 0], [bad, colour("bad"), 7]]) {
+      for (const [counts, ink, least] of [[all, inks[lane], 0], [bad, colour("mark"), 7]]) {
         const count = counts[lane][bin], size = count ? Math.max(least, tall(count)) : 0;
         pen.fillStyle = ink;
         if (size) pen.fillRect(x, top + LANE - 1 - size, Math.max(2, width / bins), size);

@@ -1,4 +1,5 @@
 // The views: each makes a list of what is selected, by one aspect.
+const hasCounts = E.count.some(count => count > 1);
 const verdictText = row => E.verdict[row] ? VERDICTS[E.verdict[row]] : "";
 const rowClass = row => "v" + E.verdict[row];
 const program = text => text ? base(text) : "";
@@ -19,7 +20,7 @@ const VIEWS = {
         { name: "", width: "58px", cls: "verdict", cell: at => verdictText(shown[at]) },
         { name: "kind", width: "66px", cell: at => KINDS[E.kind[shown[at]]] },
         { name: "target", width: "minmax(0,3fr)", cell: at => E.target[shown[at]] ? path(S[E.target[shown[at]]]) : el("span", "soft", S[E.more[shown[at]]]) },
-        { name: "times", width: "44px", cls: "num mid", cell: at => E.count[shown[at]] > 1 ? number(E.count[shown[at]]) : "" },
+        ...(hasCounts ? [{ name: "times", width: "44px", cls: "num mid", cell: at => E.count[shown[at]] > 1 ? number(E.count[shown[at]]) : "" }] : []),
         { name: "program", width: "minmax(60px,.6fr)", cls: "mid", cell: at => program(S[E.program[shown[at]]]) },
         { name: "why", width: "minmax(80px,1.4fr)", cls: "soft wide", cell: at => why(shown[at]) },
       ],
@@ -148,7 +149,7 @@ function makeTree() {
       { name: "path", width: "minmax(0,1fr)", cell: at => {
         const { entry, name, depth } = lines[at], cell = el("span", "path");
         cell.style.paddingLeft = depth * 16 + "px";
-        cell.append(el("span", "twig", entry.below.size ? (isOpen(entry) ? "▾" : "▸") : ""), el("span", entry.refused ? "b bad" : "b", name + (entry.below.size ? "/" : "")));
+        cell.append(el("span", "twig", entry.below.size ? (isOpen(entry) ? "▾" : "▸") : ""), el("span", entry.refused ? "n bad" : "n", name + (entry.below.size ? "/" : "")));
         return cell;
       } },
       tallyOf("refused", "refused", "bad"), tallyOf("read", "read"), tallyOf("changed", "change"), { ...tallyOf("executed", "exec"), cls: "num mid" },
@@ -199,7 +200,7 @@ function makeRuns() {
     label: "Runs", count: () => runs.length,
     columns: [
       { name: "started (UTC)", width: "142px", cls: "num mid", cell: at => RUNS[runs[at]].start === null ? "" : moment(RUNS[runs[at]].start, 19) },
-      { name: "ended", width: "minmax(0,1fr)", cell: at => el("span", RUNS[runs[at]].tone, RUNS[runs[at]].ended) },
+      { name: "ended", width: "minmax(0,1.4fr)", cell: at => el("span", RUNS[runs[at]].tone, RUNS[runs[at]].ended) },
       { name: "command", width: "minmax(0,2fr)", cls: "mono", cell: at => RUNS[runs[at]].command },
       { name: "profile", width: "minmax(0,.6fr)", cls: "wide", cell: at => RUNS[runs[at]].profile },
       { name: "rows", width: "66px", cls: "num", cell: at => number(rows.get(runs[at])) },
@@ -223,7 +224,7 @@ function showDetail(title, pairs, links) {
   const pane = $("detail"), facts = el("dl");
   for (const [name, value] of pairs) {
     if (value === "" || value === undefined || value === null) continue;
-    const isCode = ["target", "asked as", "would grant", "path", "command", "asked for", "granted", "flags", "program"].includes(name);
+    const isCode = !String(value).startsWith("no flag") && ["target", "asked as", "would grant", "path", "command", "asked for", "granted", "flags", "program"].includes(name);
     add(facts, el("dt", "", name), add(el("dd"), el(isCode ? "code" : "span", "", String(value))));
   }
   const close = button("×", closeDetail, "close");
@@ -259,7 +260,6 @@ function showRow(row) {
     ["asked as", E.asked[row] !== E.target[row] ? text(E.asked[row]) : ""],
     ["why", why(row)],
     ["would grant", text(E.grant[row])],
-    ["", ""],
     ["more", text(E.more[row])],
     ["program", text(E.program[row])],
     ["process", E.pid[row] || ""],

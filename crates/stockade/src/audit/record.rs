@@ -107,7 +107,8 @@ pub struct Seen {
     pub pid: i32,
     /// The process's program.
     pub program: String,
-    /// The rule that decided, with its origin; `None` where nothing grants it.
+    /// The rule or grant that decided, with its origin. `None` where nothing grants a refused access, and where the grant of
+    /// an allowed one isn't known.
     pub rule: Option<String>,
 }
 
@@ -160,6 +161,14 @@ pub struct Lost {
 }
 
 impl Seen {
+    /// An allowed access, described as its refusal would be, and the grant behind it.
+    pub(crate) fn allowed(access: &Refusal, rule: Option<String>) -> Seen {
+        Seen {
+            rule,
+            ..Seen::of(access)
+        }
+    }
+
     /// A refused access.
     pub(crate) fn of(refusal: &Refusal) -> Seen {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -176,12 +185,12 @@ impl Seen {
 }
 
 impl Seen {
-    /// The flag that would allow exactly this access, where only a grant was missing. `None` where a rule refused it, no
-    /// grant should allow it, or the record doesn't have the whole target.
+    /// The flag that would allow exactly this access, where only a grant was missing, whatever was answered to a question.
+    /// `None` where a rule refused it, no grant should allow it, or the record doesn't have the whole target.
     pub fn missing_grant(&self, home: Option<&Path>) -> Option<FlagGrant> {
         // Marks of what was masked, cut or replaced.
         let is_whole = |text: &str| !text.contains("***") && !text.ends_with('…') && !text.contains('\u{fffd}');
-        if self.rule.is_some() || !is_whole(&self.target) {
+        if !self.rule.as_deref().is_none_or(is_declined) || !is_whole(&self.target) {
             return None;
         }
         let refusal = Refusal {
@@ -200,6 +209,11 @@ impl Seen {
     }
 }
 
+/// Whether a refusal's rule is an answer, or that none came: see [`RefusingRule::of`].
+fn is_declined(rule: &str) -> bool {
+    rule.starts_with("refused by ") || rule.ends_with(", from no answer")
+}
+
 impl Ended {
     /// Taken from a report.
     pub(crate) fn of(report: &Report) -> Ended {
@@ -216,6 +230,7 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Declined;
 
     #[test]
     fn the_missing_grant_is_of_the_access_alone() {
@@ -243,6 +258,14 @@ mod tests {
         ] {
             let flags = flags.map(std::ffi::OsString::from).to_vec();
             assert_eq!(words(seen(access, target, None)), Some(flags), "{target}");
+        }
+        for by in [Some("ada".to_string()), None] {
+            let reason = Some("not now".to_string());
+            let answer = Declined { by, reason };
+            let rule = RefusingRule::of(&Reason::Declined(Box::new(answer))).unwrap();
+            let rule = format!("{}, from {}", rule.text, rule.origin);
+            let flags = ["--read", "/srv/x"].map(std::ffi::OsString::from).to_vec();
+            assert_eq!(words(seen(Kind::Read, "/srv/x", Some(&rule))), Some(flags), "{rule}");
         }
         for (access, target, rule) in [
             (Kind::Read, "/home", None),

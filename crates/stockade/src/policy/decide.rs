@@ -58,6 +58,14 @@ pub fn lies_below(path: &Path, top: &Path) -> bool {
     }
 }
 
+impl Policy {
+    /// The first grant of an access (a single bit) to a path. Whether the access is allowed, denials say too.
+    pub fn granting(&self, access: Access, path: &Path) -> Option<&Grant> {
+        let mut grants = self.grants.iter();
+        grants.find(|grant| grant.access.contains(access) && grant.covers(path))
+    }
+}
+
 impl DenialRule {
     /// Whether it covers files of a kind at any depth, and so doesn't apply in the runtime base and in installations. A
     /// denial with a fixed place applies there too, except a scope, which concerns only the files that a run works on.

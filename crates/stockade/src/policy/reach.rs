@@ -99,6 +99,28 @@ impl NetworkPolicy {
         }
     }
 
+    /// The first grant of a name, on a port where one is given; `None` where none names it.
+    pub fn granting_name(&self, name: &Name, port: Option<u16>) -> Option<&HostGrant> {
+        let NetworkPolicy::Hosts(grants) = self else {
+            return None;
+        };
+        let has_port = |grant: &HostGrant| port.is_none_or(|port| grant.pattern.ports.contain(port));
+        grants
+            .iter()
+            .find(|grant| grant.pattern.host.has_name(name) && has_port(grant))
+    }
+
+    /// The first grant of an address on a port; `None` where none names it.
+    pub fn granting_address(&self, address: IpAddr, port: u16) -> Option<&HostGrant> {
+        let NetworkPolicy::Hosts(grants) = self else {
+            return None;
+        };
+        let address = address.to_canonical();
+        grants
+            .iter()
+            .find(|grant| grant.pattern.ports.contain(port) && has_address(&grant.pattern.host, address))
+    }
+
     /// Whether any names are granted, not only addresses.
     pub fn has_names(&self) -> bool {
         let is_address = |grant: &HostGrant| matches!(grant.pattern.host, Host::Network(_) | Host::Localhost);

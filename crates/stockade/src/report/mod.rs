@@ -44,6 +44,7 @@ pub(crate) use grant::exact as exact_grant;
 pub use grant::{Flag, FlagGrant, PathGrant, path_of};
 pub use grant::{GrantLimits, least as least_grant};
 pub use host::Endpoint;
+pub(crate) use host::endpoint_of;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Need, ProfileOrder, RunContext};
 pub use mention::refused_paths;

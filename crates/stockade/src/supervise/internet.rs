@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::allowing;
 use super::answer::{CallAnswer, Errno};
 use super::approvals::ApprovedGrants;
 use super::judge::CLOSED;
@@ -808,7 +809,11 @@ impl NetworkAcl for Cleared {
 
     fn let_pass(&self, kind: Kind, target: &str, asked: &str) {
         if self.shared.tells_all() {
-            let seen = Seen::of(&self.refusal(kind, target, asked, Reason::NotGranted));
+            let access = self.refusal(kind, target, asked, Reason::NotGranted);
+            let granted = allowing::of_network(&self.shared.run.run_config.policy, &access);
+            let is_answered = || self.shared.approvals.is_some() && kind != Kind::Resolve;
+            let rule = granted.or_else(|| is_answered().then(|| allowing::ANSWERED.to_string()));
+            let seen = Seen::allowed(&access, rule);
             self.shared.tell(|| Record::Allowed(seen));
         }
     }

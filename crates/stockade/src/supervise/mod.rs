@@ -8,6 +8,7 @@
 //! kernel's name for it → the call is made on the pinned object (`open`, `dirents`, `metadata`, …) → [`answer`].
 
 mod access;
+mod allowing;
 mod answer;
 mod approvals;
 mod attributes;

@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::allowing;
 use super::answer::Errno;
 use super::approvals::Considered;
 use super::hearing;
@@ -71,7 +72,7 @@ impl NotifyContext<'_> {
             }
             AccessVerdict::Approved => {
                 self.reach_what_was_granted(errno)?;
-                self.tell_allowed(attempt, target);
+                self.tell_allowed_by(attempt, target, || Some(allowing::ANSWERED.to_string()));
                 Ok(IsStatic::No)
             }
             AccessVerdict::Refused(reason) => {
@@ -114,6 +115,12 @@ impl NotifyContext<'_> {
 
     /// Records an allowed access, and reports it if all accesses are to be reported.
     pub fn tell_allowed(&self, attempt: &RefusedAttempt<'_>, target: &Path) {
+        self.tell_allowed_by(attempt, target, || {
+            allowing::of_path(&self.shared().run, attempt.kind, target)
+        });
+    }
+
+    fn tell_allowed_by(&self, attempt: &RefusedAttempt<'_>, target: &Path, rule: impl FnOnce() -> Option<String>) {
         if !self.only_looks() && !attempt.is_directory {
             hearing::note_got(
                 self.shared(),
@@ -124,7 +131,7 @@ impl NotifyContext<'_> {
         }
         if self.shared().tells_all() {
             let target = target.as_os_str().as_bytes();
-            let seen = Seen::of(&self.refusal(attempt, target, Reason::NotGranted));
+            let seen = Seen::allowed(&self.refusal(attempt, target, Reason::NotGranted), rule());
             self.shared().tell(|| Record::Allowed(seen));
         }
     }
