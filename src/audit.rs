@@ -53,7 +53,11 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
     match task {
         Audit::Verify => return verified(&state, out),
         Audit::Report { run, since, output, .. } => {
-            page::of_trail(&state, run.as_deref(), *since, output.as_deref(), out)?
+            let has_rows = page::of_trail(&state, run.as_deref(), *since, output.as_deref(), out)?;
+            if let (Some(run), false) = (run, has_rows) {
+                return Err(no_such_run(run));
+            }
+            note_empty("record in the audit trail for this page", !has_rows, false);
         }
         Audit::Export { since, .. } => {
             let choice = Choice {
@@ -87,7 +91,7 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
 }
 
 /// The failure where no row belongs to a run.
-pub fn no_such_run(run: &str) -> Failure {
+fn no_such_run(run: &str) -> Failure {
     let message = format!("the audit trail has no run `{run}`");
     Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records")
 }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::REFUSED;
-use super::audit::no_such_run;
 use super::message::{Failure, note};
 use super::moment;
 use stockade::report::{Report, Sink, Written};
@@ -15,15 +14,14 @@ use stockade_store::{Choice, StoreError, Trail};
 /// The most rows of a page: a browser takes some 200 bytes of memory for each.
 const MOST_ROWS: u64 = 500_000;
 
-/// The page of one run, or of all rows since a moment, or of the whole trail.
+/// Writes the page of one run, or of all rows since a moment, or of the whole trail. Returns whether there was a row.
 pub fn of_trail(
     state: &Path,
     run: Option<&str>,
     since: Option<u64>,
     file: Option<&Path>,
     out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let sink = Destination::open(file)?;
+) -> Result<bool, Failure> {
     let choice = Choice {
         run: run.map(String::from),
         since_ms: since,
@@ -41,9 +39,10 @@ pub fn of_trail(
             Ok::<(), StoreError>(())
         })?;
     }
-    if let (Some(run), true) = (run, rows.is_empty()) {
-        return Err(no_such_run(run));
+    if run.is_some() && rows.is_empty() {
+        return Ok(false);
     }
+    let sink = Destination::open(file)?;
     let surplus = rows.len() as u64 > MOST_ROWS;
     let source = match surplus {
         true => format!("{chosen}: the newest {MOST_ROWS} rows, older ones are left out"),
@@ -60,7 +59,9 @@ pub fn of_trail(
             "the page holds the newest {MOST_ROWS} rows; `--since` chooses fewer"
         ));
     }
-    sink.write(page.finish(), out)
+    let has_rows = page.rows() > 0;
+    sink.write(page.finish(), out)?;
+    Ok(has_rows)
 }
 
 /// The page of a report, which was read from a file of this name.

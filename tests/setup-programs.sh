@@ -67,6 +67,7 @@ need tar tar
 need gzip gzip
 need script bsdutils
 need curl curl
+need chromium chromium
 need openssl openssl
 need musl-gcc musl-tools
 need strace strace

@@ -23,6 +23,8 @@ mod hints;
 mod judge;
 #[path = "../library.rs"]
 mod library;
+#[path = "../page.rs"]
+mod page;
 #[path = "../profiles/mod.rs"]
 mod profiles;
 #[path = "../report.rs"]

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::run::Run;
+use super::run::{Run, Tone};
 use super::strings::Strings;
 use stockade::report::Kind;
 
@@ -95,18 +95,6 @@ pub struct Question {
     pub program: String,
     /// All that is known of it: label, text.
     pub facts: Vec<(&'static str, String)>,
-}
-
-/// How something is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tone {
-    /// It went well, or was allowed.
-    Ok,
-    /// It failed, or was refused.
-    Bad,
-    /// It is open.
-    Ask,
 }
 
 /// All that a page shows.

@@ -312,9 +312,8 @@ mod tests {
         report.denials[0].syscall = odd.into();
         report.denials[0].profile = Some(odd.into());
         let json = of_report(&report, odd).json().unwrap();
-        assert!(
-            !json.contains("\\u001b") && !json.contains('\u{202e}') && !json.contains("\\n"),
-            "{json}"
-        );
+        // JSON writes a control character as one backslash and a letter, an escaped backslash as two.
+        let json = json.replace(r"\\", "");
+        assert!(!json.contains('\\') && !json.contains('\u{202e}'), "{json}");
     }
 }

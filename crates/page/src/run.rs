@@ -2,7 +2,17 @@
 
 use serde::Serialize;
 
-use super::document::Tone;
+/// How something is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// It went well, or was allowed.
+    Ok,
+    /// It failed, or was refused.
+    Bad,
+    /// It is open.
+    Ask,
+}
 
 /// A run. Texts are escaped.
 #[derive(Debug, Clone, Serialize)]

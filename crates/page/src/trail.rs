@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::document::{Event, Page, Question, Tone, Verdict, kind_of_access, kind_of_record};
-use super::run::Run;
+use super::document::{Event, Page, Question, Verdict, kind_of_access, kind_of_record};
+use super::run::{Run, Tone};
 use super::words::{self, EndFacts};
 use stockade::approve::EscalationRequest;
 use stockade::audit::{Decided, Ended, Granted, Judged, Record, Seen, Started};

@@ -1,6 +1,6 @@
 //! What a page says in words of its own. Foreign texts are escaped here, once.
 
-use super::document::Tone;
+use super::run::Tone;
 use stockade::approve::{Answer, Choice, Extent, Requested};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
