@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs, tests/same_as_bare, tests/network and tests/inference run, on Debian and
-# its like. Quick when everything is there, and then it needn't be root either.
+# Installs the programs that tests/programs.rs, tests/page.rs, tests/same_as_bare, tests/network and tests/inference run,
+# on Debian and its like. Quick when everything is there, and then it needn't be root either.
 #
 #   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
