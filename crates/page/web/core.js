@@ -43,12 +43,6 @@ function duration(ms) {
   if (h >= 48) return `${Math.floor(h / 24)} d ${h % 24} h`;
   return h ? `${h} h ${m} min` : `${m} min ${s % 60} s`;
 }
-function bytes(count) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let at = 0;
-  while (count >= 1024 && at < 4) { count /= 1024; at++; }
-  return `${at && count < 100 ? count.toFixed(1) : Math.round(count)} ${units[at]}`;
-}
 // Times of the document are milliseconds since D.start, which is one since 1970, or 0 where only the distance is known.
 function moment(time, parts = 23) {
   const date = new Date(D.start + time);

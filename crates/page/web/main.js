@@ -26,7 +26,7 @@ function answerOfRuns(box) {
   const title = runs.length ? `${many(runs.length, "run")}, ${bad ? bad + " failed or were ended" : "none failed"}` : N ? "No run" : "The audit trail holds nothing for this choice";
   add(box, el("h1", bad ? "bad" : "", title), factLine([
     ["rows", number(N)], ["refused", number(refused)], ["questions", number(D.questions.length)],
-    ["from", N ? moment(extent[0], 19) : ""], ["to", N ? moment(extent[1], 19) + " UTC" : ""]]));
+    ["from", N ? moment(whole[0], 19) : ""], ["to", N ? moment(whole[1], 19) + " UTC" : ""]]));
 }
 function factLine(facts) {
   const line = el("div", "facts");

@@ -9,13 +9,19 @@ const LANE = 16, laneOf = KINDS.map((name, kind) => {
   return name === "asked" || name === "answered" || name === "granted" ? 5 : 4;
 });
 const chart = $("chart");
-let view = null, drag = null;
-const extent = (() => {
+let drag = null;
+const whole = (() => {
   let from = Infinity, to = -Infinity;
   for (const time of E.time) { if (time < from) from = time; if (time > to) to = time; }
   for (const run of RUNS) if (run.start !== null && run.start !== undefined) { from = Math.min(from, run.start); to = Math.max(to, run.start + (run.duration || 0)); }
   return from <= to ? [from, Math.max(to, from + 1)] : [0, 1];
 })();
+// The time of the one run that is chosen, else all of it.
+function extent() {
+  const run = RUNS.length > 2 && RUNS[oneRun()];
+  if (!run || run.start === null) return whole;
+  return [run.start, run.start + Math.max(1, run.duration === null ? whole[1] - run.start : run.duration)];
+}
 
 function drawTimeline() {
   const css = getComputedStyle(document.documentElement), colour = name => css.getPropertyValue("--" + name).trim();
@@ -25,7 +31,7 @@ function drawTimeline() {
   chart.height = height * scale;
   const pen = chart.getContext("2d");
   pen.scale(scale, scale);
-  const [from, to] = view || extent, bins = Math.max(1, Math.floor(width / 2));
+  const [from, to] = extent(), bins = Math.max(1, Math.floor(width / 2));
   const at = time => (time - from) / (to - from) * (width - 8) + 4;
   const all = LANES.map(() => new Uint32Array(bins)), bad = LANES.map(() => new Uint32Array(bins));
   for (const row of matching) {
@@ -54,7 +60,7 @@ function drawTimeline() {
   });
   pen.fillStyle = inks[5];
   for (const { time, waited } of D.questions) {
-    if (time !== null && waited) pen.fillRect(at(time), 5 * LANE + 5, Math.max(2, at(time + waited) - at(time)), 6);
+    if (time !== null && waited && time >= from && time <= to) pen.fillRect(at(time), 5 * LANE + 5, Math.max(2, at(time + waited) - at(time)), 6);
   }
   drawAxis(pen, at, [from, to], width, colour("soft"));
   if (state.span) {
@@ -88,13 +94,13 @@ function drawAxis(pen, at, [from, to], width, ink) {
   const step = [1, 2, 5].flatMap(unit => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(zeros => unit * 10 ** zeros))
     .sort((a, b) => a - b).find(step => (to - from) / step * 90 <= width) || to - from;
   for (let time = Math.ceil((from - origin) / step) * step; origin + time <= to; time += step) {
-    const x = at(origin + time), text = step >= 1000 ? `${number(time / 1000)} s` : `${number(time)} ms`;
+    const x = at(origin + time), text = to - from >= 2000 ? `${number(time / 1000)} s` : `${number(time)} ms`;
     pen.fillRect(x, y, 1, 3);
     pen.fillText(text, Math.min(x + 3, width - pen.measureText(text).width - 1), y + 2);
   }
 }
 function timeAt(x) {
-  const [from, to] = view || extent;
+  const [from, to] = extent();
   return from + Math.max(0, Math.min(1, (x - 4) / (chart.clientWidth - 8))) * (to - from);
 }
 function span(value) {
@@ -117,13 +123,13 @@ function startTimeline() {
   });
   chart.addEventListener("pointercancel", () => { drag = null; });
   chart.addEventListener("keydown", event => {
-    const [from, to] = extent, whole = to - from, [a, b] = state.span || extent, long = b - a;
+    const [from, to] = extent(), all = to - from, [a, b] = state.span || [from, to], long = b - a;
     const within = (start, size) => [Math.max(from, Math.min(to - size, start)), Math.max(from, Math.min(to - size, start)) + size];
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
-      const step = (state.span ? long : whole / 10) / 4 * (event.key === "ArrowLeft" ? -1 : 1);
-      span(state.span ? within(a + step, long) : within(step > 0 ? from : to - whole / 10, whole / 10));
+      const step = (state.span ? long : all / 10) / 4 * (event.key === "ArrowLeft" ? -1 : 1);
+      span(state.span ? within(a + step, long) : within(step > 0 ? from : to - all / 10, all / 10));
     } else if (event.key === "+" || event.key === "=") span(within(a + long / 4, long / 2));
-    else if (event.key === "-") span(long * 2 >= whole ? null : within(a - long / 2, long * 2));
+    else if (event.key === "-") span(long * 2 >= all ? null : within(a - long / 2, long * 2));
     else if (event.key === "Escape") span(null);
     else return;
     event.preventDefault();

@@ -1,5 +1,7 @@
 // The views: each makes a list of what is selected, by one aspect.
 const hasCounts = E.count.some(count => count > 1);
+// What the list leaves out, where it does.
+const noAllowed = E.verdict.includes(ALLOWED) ? "" : D.start ? "Allowed accesses aren't recorded here: runs with --audit all record them." : "A report has refused accesses alone.";
 const verdictText = row => E.verdict[row] ? VERDICTS[E.verdict[row]] : "";
 const rowClass = row => "v" + E.verdict[row];
 const program = text => text ? base(text) : "";
@@ -32,7 +34,7 @@ const VIEWS = {
     name: "Hosts",
     make: () => {
       const hosts = grouped(row => isNetwork[E.kind[row]] && E.target[row] ? hostOf(row) : null);
-      return makeGroups("Hosts", hosts, "Bytes per host are not recorded.", [
+      return makeGroups("Hosts", hosts, `Bytes per host are not recorded. ${noAllowed}`, [
         { name: "host", width: "minmax(0,2fr)", cell: ({ key }) => path(S[key]) },
         { name: "kinds", width: "minmax(70px,1fr)", cls: "mid soft", cell: ({ kinds }) => [...kinds].map(kind => KINDS[kind]).join(", ") },
       ], ({ key }) => ["host", key, S[key]]);
@@ -42,7 +44,7 @@ const VIEWS = {
     name: "Processes",
     make: () => {
       const processes = grouped(row => E.pid[row] ? `${E.run[row]} ${E.pid[row]}` : null);
-      return makeGroups("Processes", processes, "As seen by their accesses. Which process started which is not recorded.", [
+      return makeGroups("Processes", processes, `As seen by their accesses. Which process started which is not recorded. ${noAllowed}`, [
         { name: "process", width: "70px", cls: "num", cell: ({ row }) => String(E.pid[row]) },
         { name: "programs", width: "minmax(0,2fr)", cell: ({ programs }) => path([...programs].map(at => S[at]).join(" → ")) },
         { name: "first", width: "110px", cls: "num wide", cell: ({ row }) => since(E.time[row]) },
@@ -55,7 +57,7 @@ const VIEWS = {
     name: "Rules",
     make: () => {
       const rules = grouped(row => isAccess[E.kind[row]] && E.verdict[row] ? `${E.verdict[row]} ${E.rule[row]}` : null);
-      return makeGroups("Rules", rules, "What decided, and where it is written: a profile and its line, a flag, an answer, a built-in list.", [
+      return makeGroups("Rules", rules, `What decided, and where it is written: a profile and its line, a flag, an answer, a built-in list. ${noAllowed}`, [
         { name: "", width: "58px", cls: "verdict", cell: ({ row }) => verdictText(row) },
         { name: "rule, from", width: "minmax(0,2fr)", cell: ({ row }) => why(row) },
         { name: "for example", width: "minmax(0,1.4fr)", cls: "wide", cell: ({ row }) => path(S[E.target[row]]) },
@@ -144,7 +146,7 @@ function makeTree() {
   const tallyOf = (name, field, cls = "") => ({ name, width: "66px", cls: "num", cell: at => lines[at].entry[field] ? el("span", cls, number(lines[at].entry[field])) : "" });
   rebuild();
   const list = makeList({
-    label: "Paths", count: () => lines.length,
+    label: "Paths", note: noAllowed, count: () => lines.length,
     columns: [
       { name: "path", width: "minmax(0,1fr)", cell: at => {
         const { entry, name, depth } = lines[at], cell = el("span", "path");
@@ -232,6 +234,7 @@ function showDetail(title, pairs, links) {
   pane.replaceChildren(close, el("h2", "", title), facts, add(el("div", "links"), ...links));
   pane.hidden = false;
   $("panes").classList.add("open");
+  pane.scrollIntoView({ block: "nearest" });
 }
 function closeDetail() {
   $("detail").hidden = true;
@@ -260,7 +263,7 @@ function showRow(row) {
     ["asked as", E.asked[row] !== E.target[row] ? text(E.asked[row]) : ""],
     ["why", why(row)],
     ["would grant", text(E.grant[row])],
-    ["more", text(E.more[row])],
+    [{ started: "command", ended: "how", asked: "question", answered: "answer", granted: "granted" }[KINDS[E.kind[row]]] || "more", text(E.more[row])],
     ["program", text(E.program[row])],
     ["process", E.pid[row] || ""],
     ["system call", text(E.call[row])],
