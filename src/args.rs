@@ -15,6 +15,8 @@ use clap_complete::Shell;
 use super::REFUSED;
 use super::ask::Ask;
 use super::help;
+use super::hook::HookTask;
+use super::mcp::McpTask;
 use super::message::Failure;
 use super::moment;
 use stockade::approve::Unit;
@@ -74,6 +76,12 @@ pub enum Task {
     Rules(Rules),
     /// Review a project's configuration, and trust it until it changes
     Trust(Trust),
+    /// Confine servers of the Model Context Protocol
+    #[command(subcommand)]
+    Mcp(McpTask),
+    /// Judge and confine the tool calls of a coding agent, as its hook
+    #[command(subcommand)]
+    Hook(HookTask),
     /// Explain a report: how the run ended, what was refused, and what would allow it
     Explain(Explain),
     /// Show and verify the audit trail

@@ -17,12 +17,15 @@ mod explain;
 mod generated;
 mod grant;
 mod help;
+mod hook;
 mod infer;
+mod install;
 mod interpreter;
 mod layers;
 pub mod learn;
 mod ledger;
 mod limited;
+mod mcp;
 mod message;
 mod modes;
 mod moment;
@@ -115,6 +118,8 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Explain(task) => to_output(|out| explain::explain(task, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
         Task::Check(task) => to_output(|out| check::check(task, out)),
+        Task::Mcp(task) => mcp::mcp(task),
+        Task::Hook(task) => hook::hook(task),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Cache(task) => to_output(|out| cache::cache(task, out)),

@@ -144,7 +144,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
             .hint("`--hash HASH` trusts exactly the reviewed content, `--yes` the present content"));
     }
     loop {
-        match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
+        match ask(&stdin, "Trust this configuration?").map_err(|error| Failure::new(REFUSED, &error))? {
             LineMeaning::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
             LineMeaning::Details => {
                 let lines = project
@@ -159,10 +159,10 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
 }
 
 /// Reads one line from the person. Input typed before the question doesn't answer it, and end of input is a no.
-fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
+pub fn ask(stdin: &io::Stdin, question: &str) -> io::Result<LineMeaning> {
     let _ = tcflush(stdin, FlushArg::TCIFLUSH);
     let offer = AnswerChoices::whether();
-    let question = Ink::here().styled(Style::Asked, "Trust this configuration?");
+    let question = Ink::here().styled(Style::Asked, question);
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
     // Bypasses the buffer of `Stdin`, which would keep input beyond the answer.
     let mut line = [0; LONGEST_LINE];
