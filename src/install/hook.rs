@@ -93,7 +93,10 @@ fn line(task: &HookInstall) -> Result<String, Failure> {
     let line = words.map(|word| quoted(OsStr::new(word))).collect::<Vec<_>>().join(" ");
     // That form isn't every shell's.
     match line.contains("$'") {
-        true => Err(Failure::text(REFUSED, "the line for the agent's shell would hold characters that can't be shown")),
+        true => Err(Failure::text(
+            REFUSED,
+            "the line for the agent's shell would hold characters that can't be shown",
+        )),
         false => Ok(line),
     }
 }

@@ -30,7 +30,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
             for server in &found.servers {
                 let said = match flags(server, settings.scope, &places.home, profile.as_deref()) {
                     Plan::Wrap { flags, why } => {
-                        let said = format!("{}  # {why}", command_line(&mask::words(&flags)));
+                        let said = format!("{} ({why})", command_line(&mask::words(&flags)));
                         wraps.push(Wrap { server, flags });
                         said
                     }

@@ -19,6 +19,8 @@ mod doctor;
 mod documentation;
 #[path = "../hints.rs"]
 mod hints;
+#[path = "../install/mod.rs"]
+mod install;
 #[path = "../judge/mod.rs"]
 mod judge;
 #[path = "../library.rs"]
