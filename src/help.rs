@@ -71,6 +71,8 @@ mod tests {
           check        Decide about a tool call of an agent before it is made
           rules        List the rules for tool calls, and add to them
           trust        Review a project's configuration, and trust it until it changes
+          mcp          Confine servers of the Model Context Protocol
+          hook         Judge and confine the tool calls of a coding agent, as its hook
 
         After a run:
           explain      Explain a report: how the run ended, what was refused, and what would allow it

@@ -11,6 +11,7 @@ mod audit;
 mod cache;
 mod check;
 mod config;
+mod confirm;
 mod doctor;
 mod exec;
 mod explain;

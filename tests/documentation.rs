@@ -29,6 +29,7 @@ pages! {
     costs: "docs/costs.md",
     inference: "docs/inference.md",
     install: "docs/install.md",
+    install_in_clients: "docs/install-in-clients.md",
     judging: "docs/judging.md",
     library: "docs/library.md",
     limits: "docs/limits.md",

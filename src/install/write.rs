@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::REFUSED;
+use crate::confirm::{LineMeaning, UNCLEAR, ask};
 use crate::layers::unprinted;
 use crate::message::{Failure, hint, note};
-use crate::trust::{LineMeaning, UNCLEAR, ask};
 use stockade::approve::Choice;
 use stockade::profile::visible;
 use stockade_install::{FileError, SettingsFile, unified};

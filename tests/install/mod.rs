@@ -3,6 +3,7 @@
 mod hook;
 mod hostile;
 mod mcp;
+mod packaging;
 
 use crate::common::{Finished, Place, STOCKADE, finish};
 
