@@ -255,7 +255,11 @@ impl Grants<'_> {
             Needs::Directories => {
                 let directories = rest.iter().filter(|word| !word.starts_with('-'));
                 let directories: Option<Vec<Grant>> = directories.map(|word| self.write(word)).collect();
-                directories.filter(|directories| !directories.is_empty())
+                let mut directories = directories.filter(|directories| !directories.is_empty())?;
+                // A client may start it in a home, which is no root by itself.
+                let first = Some(&directories[0].1).filter(|first| first.starts_with('/')).cloned();
+                directories.extend(first.map(|first| ("--root", first)));
+                Some(directories)
             }
             Needs::FileOf(variable) => match program.variable(variable) {
                 Some(file) => Some(vec![self.write(file)?]),
@@ -356,11 +360,11 @@ mod tests {
         for (words, expected) in [
             (
                 "mcp-server-filesystem /srv/a ~/b",
-                "filesystem --write /srv/a --write /home/ada/b",
+                "filesystem --write /srv/a --write /home/ada/b --root /srv/a",
             ),
             (
                 "node /x/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js /srv/a",
-                "filesystem --write /srv/a",
+                "filesystem --write /srv/a --root /srv/a",
             ),
             (
                 "npx -y @modelcontextprotocol/server-filesystem@1.2 /srv/a",
