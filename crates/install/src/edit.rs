@@ -231,6 +231,7 @@ fn comment_on_line(text: &str, span: Range<usize>) -> Option<(Range<usize>, bool
 mod tests {
     use super::*;
     use crate::document::parse;
+    use proptest::prelude::*;
 
     fn at<'n>(node: &'n Node, path: &[&str]) -> &'n Node {
         path.iter().fold(node, |node, key| {
@@ -330,5 +331,49 @@ mod tests {
             }
         }
         assert!(!literal("\u{202e}\u{7f}", Format::Json).contains(['\u{202e}', '\u{7f}']));
+    }
+
+    /// What may stand between two values.
+    fn between() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "",
+            " ",
+            "\n  ",
+            "\r\n\t",
+            "/* a, b */",
+            "/*\n*/",
+            "// c, d\n",
+            "/* */ ",
+        ]);
+        prop::collection::vec(piece, 0..3).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_between_values_stays(
+            open in between(),
+            elements in prop::collection::vec((between(), between()), 0..4),
+            has_comma in any::<bool>(),
+            close in between(),
+        ) {
+            let mut list = open;
+            let count = elements.len();
+            for (at, (before, after)) in elements.into_iter().enumerate() {
+                let comma = if at + 1 < count || has_comma { "," } else { "" };
+                list += &format!("{before}{at}{after}{comma}");
+            }
+            with_child(&format!("{{\"l\": [{list}{close}]}}"), "7");
+        }
+
+        #[test]
+        fn words_come_and_go_before_whatever_a_list_holds(open in between(), first in any::<bool>(), close in between()) {
+            let element = if first { "\"x\"" } else { "" };
+            let text = format!("{{\"l\": [{open}{element}{close}]}}");
+            let root = parse(&text, Format::Json).unwrap();
+            let new = applied(&text, vec![prepended(&text, at(&root, &["l"]), &["\"a\"".into(), "\"b\"".into()])]);
+            let root = parse(&new, Format::Json).unwrap();
+            let edit = stripped(&new, at(&root, &["l"]), 2).unwrap();
+            prop_assert_eq!(applied(&new, vec![edit]), text);
+        }
     }
 }
