@@ -45,6 +45,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Run a command inside a permission profile
+    #[command(mut_arg("forget", |arg| arg.hide(true)))]
     Run(Box<Run>),
     /// Run a script with the least that its source needs, or with the profile chosen for it
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
@@ -211,6 +212,12 @@ pub struct Run {
     /// Write the report of the run as JSON
     #[arg(long, value_name = "FILE|fd:N", help_heading = RECORDS)]
     pub report: Option<OsString>,
+    /// Print Stockade's own messages to this descriptor, in place of standard error
+    #[arg(long, value_name = "fd:N", value_parser = parse_descriptor, help_heading = RECORDS, hide_short_help = true)]
+    pub messages: Option<i32>,
+    /// Keep no record of the script
+    #[arg(long, help_heading = RECORDS, hide_short_help = true)]
+    pub forget: bool,
     /// What the audit trail records [default: denials; all with `--agent`]
     ///
     /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).
@@ -760,6 +767,14 @@ fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number);
     port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
+}
+
+/// `fd:3`: a descriptor that the caller opened for Stockade, beside the standard streams.
+fn parse_descriptor(text: &str) -> Result<i32, String> {
+    let number = text.strip_prefix("fd:").and_then(|number| number.parse().ok());
+    number
+        .filter(|number| *number > 2)
+        .ok_or_else(|| "it is `fd:3`, with `3>messages.txt` for example".into())
 }
 
 fn parse_language(text: &str) -> Result<Language, String> {

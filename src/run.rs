@@ -12,7 +12,7 @@ use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
 use super::limited;
-use super::message::{Failure, hint, note};
+use super::message::{self, Failure, hint, note};
 use super::orphans::Orphans;
 use super::refused;
 use super::relay::Relay;
@@ -26,6 +26,7 @@ use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs the command; returns the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
+    send_messages(run)?;
     let sink = run.report.as_deref().map(open_report).transpose()?;
     let begun = begin(run);
     let report_path = sink.as_ref().and_then(Sink::path);
@@ -88,6 +89,22 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     }
     let reported = write_report(sink, &report);
     Ok(if reported { outcome.exit_code() } else { REFUSED })
+}
+
+/// From here on, Stockade's own messages go where `--messages` says.
+///
+/// # Errors
+/// It isn't an open descriptor that can be written.
+pub(super) fn send_messages(run: &Run) -> Result<(), Failure> {
+    let Some(number) = run.messages else {
+        return Ok(());
+    };
+    message::send_to(number).map_err(|error| {
+        Failure::text(
+            REFUSED,
+            format!("can't print messages to descriptor {number} (`--messages`): {error}"),
+        )
+    })
 }
 
 /// The approver, if there is one.
