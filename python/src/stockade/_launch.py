@@ -45,7 +45,7 @@ class Launch:
             names, values = variables(options["env"])
             line += names
             self.env = {**os.environ, **values}
-        ask = options.get("ask", "never")
+        ask: Any = options.get("ask", "never")
         if callable(ask):
             if loop is None and inspect.iscoroutinefunction(ask):
                 raise TypeError("an `async` callback for questions needs `stockade.aio`")
