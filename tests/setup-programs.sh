@@ -4,6 +4,7 @@
 #
 #   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
+#   STOCKADE_TEST_PYTHON  where maturin and the packages of the drop-ins go (default: target/test-python)
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,9 +14,13 @@ memory=2026.8.31
 tsx=4.23.15
 undici=6.29.1
 uv=0.13.9
+typescript=5.9.3
+types_node=20.19.43
+python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1"
 
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
 uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
+python_directory=${STOCKADE_TEST_PYTHON:-target/test-python}
 
 # What root has at home, in a version manager's directory say, other users' tests can't run.
 pythons="python3 /usr/bin/python3 $HOME/.pyenv/versions/*/bin/python3"
@@ -104,7 +109,8 @@ has_server() { # NAME VERSION
     has_package "@modelcontextprotocol/$1" "$2"
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
-    has_server server-memory $memory && has_package tsx $tsx && has_package undici $undici; }; then
+    has_server server-memory $memory && has_package tsx $tsx && has_package undici $undici &&
+    has_package typescript $typescript && has_package @types/node $types_node; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
     npm install --prefix "$npm_directory" --no-audit --no-fund --ignore-scripts --loglevel=error --save-exact \
@@ -112,11 +118,22 @@ if ! { has_server server-everything $everything && has_server server-filesystem 
         "@modelcontextprotocol/server-filesystem@$filesystem" \
         "@modelcontextprotocol/server-memory@$memory" \
         "tsx@$tsx" \
-        "undici@$undici"
+        "undici@$undici" \
+        "typescript@$typescript" \
+        "@types/node@$types_node"
 fi
 
 if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
     rm -rf "$uv_directory"
     python3 -m venv "$uv_directory"
     "$uv_directory/bin/pip" install -q --disable-pip-version-check "uv==$uv"
+fi
+
+# What `scripts/bindings` builds the Python package with, and what its drop-ins are for.
+if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ]; then
+    rm -rf "$python_directory"
+    python3 -m venv "$python_directory"
+    # shellcheck disable=SC2086 # one word a package
+    "$uv_directory/bin/uv" pip install -q --python "$python_directory/bin/python" $python_packages
+    echo "$python_packages" >"$python_directory/installed"
 fi

@@ -209,7 +209,7 @@ class Session:
     def _lost(self, process: "Popen[bytes]", error: BaseException) -> StockadeError:
         """Why there is no answer."""
         is_protocol = not isinstance(error, (EOFError, OSError))
-        errors = self._errors
+        errors, self._errors = self._errors, None
         self._end()
         said = ""
         if errors is not None:
@@ -228,8 +228,11 @@ class Session:
         return SessionEnded(f"the code's process ended {why}; its variables are lost{tail}")
 
     def _end(self) -> None:
-        process, self._process, self._errors = self._process, None, None
+        process, self._process = self._process, None
         self._kept.clear()
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
         if process is None:
             return
         # Its variables are lost anyway, so it isn't asked to end; what it did is in the report where it ended by itself.
