@@ -34,7 +34,9 @@ pages! {
     library: "docs/library.md",
     limits: "docs/limits.md",
     network: "docs/network.md",
+    node: "docs/node.md",
     profiles: "docs/profiles.md",
+    python: "docs/python.md",
     running: "docs/running.md",
     troubleshooting: "docs/troubleshooting.md",
 }
