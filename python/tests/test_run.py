@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 import unittest
+import warnings
 from pathlib import Path
 
 import stockade
@@ -184,6 +186,17 @@ class Sandboxes(PlaceTest):
                 stockade.run(["true"], profile="no-such", ask=lambda request: False)
         time.sleep(0.2)
         self.assertEqual((len(os.listdir("/proc/self/fd")), threading.active_count()), (before, threads))
+
+    def test_a_run_that_is_dropped_keeps_no_descriptor(self) -> None:
+        stockade.run(["true"])
+        before = len(os.listdir("/proc/self/fd"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            for _ in range(3):
+                stockade.popen(["true"], ask=lambda request: False)
+            gc.collect()
+        time.sleep(0.3)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_a_forked_process_runs_too(self) -> None:
         sandbox = Sandbox()

@@ -81,6 +81,11 @@ class Launch:
                 os.close(file)
         self._report = self._messages = -1
 
+    def __del__(self) -> None:
+        # A run whose `Popen` is dropped goes on, without a report and with a no to all that it asks.
+        if getattr(self, "_messages", -1) >= 0:
+            self.abandon()
+
     def ended(self, code: int) -> "Ended":
         """Reads what Stockade left; called once, when it has ended with this exit code."""
         report, messages = _content(self._report), _content(self._messages).decode("utf-8", "replace")
