@@ -327,9 +327,10 @@ impl Precedence {
 }
 
 /// Returns the id, or for 0 the calling thread's.
+///
+/// Not by libc's function: `file::entry_status` has the reason.
 fn thread_or(id: i32) -> i32 {
-    // SAFETY: integers only.
-    if id == 0 { unsafe { libc::gettid() } } else { id }
+    if id == 0 { nix::unistd::gettid().as_raw() } else { id }
 }
 
 impl Drop for Precedence {
