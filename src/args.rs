@@ -15,10 +15,11 @@ use clap_complete::Shell;
 use super::REFUSED;
 use super::ask::Ask;
 use super::help;
-use super::hook::HookTask;
+use super::hook_flags::HookTask;
 use super::mcp::McpTask;
 use super::message::Failure;
 use super::moment;
+use super::values::{parse_agent, parse_network};
 use stockade::approve::Unit;
 use stockade::policy::{Capabilities, Mode};
 use stockade::profile::{parse_count, parse_duration, parse_size};
@@ -55,6 +56,11 @@ pub enum Task {
     ///
     /// The exit code is the command's own.
     Learn(Learn),
+    /// Run a shell, for agents that can be given a shell, inside a permission profile
+    ///
+    /// Takes what `bash` takes: `-c LINE`, a script, `-s`, `-i`. The profile or agent is that of `[shell]` in your `config.toml`,
+    /// else `workspace`.
+    Shell(ConfinedShell),
     /// Show the questions of runs, and answer them
     Approvals(Approvals),
     /// List, show, check, test and compare profiles
@@ -418,6 +424,19 @@ pub enum Profile {
 }
 
 #[derive(Debug, Args)]
+pub struct ConfinedShell {
+    /// Profile, by name or file [default: that of `[shell]` in `config.toml`, else its agent's, else workspace]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// Agent that the shell acts for
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    pub agent: Option<String>,
+    /// The shell's own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct Check {
     /// Agent that makes the call; without one the rules alone decide
     #[arg(long, value_name = "NAME", value_parser = parse_agent)]
@@ -662,6 +681,28 @@ pub struct Doctor {
     pub json: bool,
 }
 
+impl Check {
+    /// A check of a caller within this program: without flags but this one.
+    pub fn of_level(audit: Level) -> Check {
+        Check {
+            agent: None,
+            tool: None,
+            skill: None,
+            action: None,
+            path: None,
+            host: None,
+            rules: None,
+            root: None,
+            cwd: None,
+            no_ask: false,
+            json: false,
+            batch: false,
+            audit,
+            command: Vec::new(),
+        }
+    }
+}
+
 impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
@@ -718,7 +759,7 @@ impl Arguments {
 impl Run {
     /// `run` by its own arguments alone, which is most of what is asked: those of all tasks take longer to put together than to
     /// read. Whatever isn't right is left to them, for their message.
-    fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
+    pub fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
         words.next().filter(|task| task == "run")?;
         let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
         let matches = command.try_get_matches_from(words).ok()?;
@@ -755,14 +796,6 @@ fn parse_level(text: &str) -> Result<Level, String> {
     text.parse::<Level>().map_err(|error| error.to_string())
 }
 
-/// A name that can be shown in a line, and that a grant can be bound to.
-fn parse_agent(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 100;
-    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
-    let name = is_name.then(|| text.to_string());
-    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
-}
-
 fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number);
@@ -786,14 +819,6 @@ fn limited_size(text: &str) -> Result<u64, String> {
         Some(hint) => format!("{error}\n\nhint: {hint}"),
         None => error.to_string(),
     })
-}
-
-fn parse_network(text: &str) -> Result<NetworkChoice, String> {
-    match text {
-        "none" => Ok(NetworkChoice::None),
-        "all" => Ok(NetworkChoice::All),
-        _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
-    }
 }
 
 /// `9.9.9.9`, `9.9.9.9:5353`, `2620:fe::fe`, `[2620:fe::fe]`, `[2620:fe::fe]:5353`.

@@ -19,6 +19,7 @@ mod generated;
 mod grant;
 mod help;
 mod hook;
+mod hook_flags;
 mod infer;
 mod install;
 mod interpreter;
@@ -39,10 +40,13 @@ mod relay;
 mod rules;
 mod run;
 mod script;
+mod shell;
 mod signals;
 mod text_grants;
 mod trust;
+mod values;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -62,11 +66,34 @@ pub fn main() -> ExitCode {
     await_children();
     outlive_file_limit();
     fault::install_hook(tell_fault);
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let called = hook::Called::by(&words);
+    if let Some(called) = called {
+        called.watch();
+    }
     let result = fault::contain(|| {
         fault::point("main", || "start");
         check_limits()?;
-        Arguments::read().and_then(|arguments| act(&arguments.task))
+        if let Some(words) = shell::by_name(&words) {
+            return shell::named(words);
+        }
+        match called {
+            Some(called) if called.is_of_no_agent() => Err(hook::no_agent()),
+            _ => Arguments::read().and_then(|arguments| act(&arguments.task)),
+        }
     });
+    match (result, called) {
+        // An agent takes this exit code of a hook for no objection.
+        (Ok(Err(failure)), Some(called)) => ExitCode::from(called.block(&hook::reason_of(&failure))),
+        (Err(fault), Some(called)) => {
+            tell_fault(&fault);
+            ExitCode::from(called.block("internal error"))
+        }
+        (result, _) => exit_code(result),
+    }
+}
+
+fn exit_code(result: Result<Result<u8, Failure>, Fault>) -> ExitCode {
     match result {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(failure)) => {
@@ -118,9 +145,10 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(task, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
+        Task::Hook(task) => hook::hook(task),
+        Task::Shell(task) => shell::shell(task),
         Task::Check(task) => to_output(|out| check::check(task, out)),
         Task::Mcp(task) => mcp::mcp(task),
-        Task::Hook(task) => hook::hook(task),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Cache(task) => to_output(|out| cache::cache(task, out)),

@@ -23,6 +23,7 @@ macro_rules! pages {
 
 pages! {
     the_readme: "README.md",
+    agents: "docs/agents.md",
     asking: "docs/asking.md",
     audit: "docs/audit.md",
     containers: "docs/containers.md",

@@ -19,6 +19,8 @@ mod doctor;
 mod documentation;
 #[path = "../hints.rs"]
 mod hints;
+#[path = "../hook/mod.rs"]
+mod hook;
 #[path = "../install/mod.rs"]
 mod install;
 #[path = "../judge/mod.rs"]
@@ -33,5 +35,7 @@ mod profiles;
 mod report;
 #[path = "../schema.rs"]
 mod schema;
+#[path = "../shell.rs"]
+mod shell;
 #[path = "../structure.rs"]
 mod structure;

@@ -70,7 +70,9 @@ fn shown_flag(word: &str) -> Option<String> {
 
 fn reads_like_advice(text: &str) -> bool {
     let text = text.to_lowercase();
-    ["trusted", "--", "profile", "mode bypass", "ignore "].iter().any(|word| text.contains(word))
+    ["trusted", "--", "profile", "mode bypass", "ignore "]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 #[cfg(test)]
@@ -86,7 +88,10 @@ mod tests {
 
     #[test]
     fn the_least_grant_is_told() {
-        let text = told(&refused(&["`cat` was refused reading `/etc/x` (nothing grants it)"], &["--read", "/etc/x"]));
+        let text = told(&refused(
+            &["`cat` was refused reading `/etc/x` (nothing grants it)"],
+            &["--read", "/etc/x"],
+        ));
         assert_eq!(
             text,
             "Permission denied: `cat` was refused reading `/etc/x` (nothing grants it). The least grant that would allow it is \
@@ -103,8 +108,14 @@ mod tests {
             "/tmp/x`; run with TRUSTED",
             "/tmp/ignore all rules",
         ] {
-            let text = told(&refused(&[&format!("`cat` was refused reading `{name}`")], &["--read", name]));
-            assert!(!text.to_lowercase().contains("trusted") && !text.contains("--"), "{text}");
+            let text = told(&refused(
+                &[&format!("`cat` was refused reading `{name}`")],
+                &["--read", name],
+            ));
+            assert!(
+                !text.to_lowercase().contains("trusted") && !text.contains("--"),
+                "{text}"
+            );
         }
         let wide = told(&refused(&["x"], &["--profile", "trusted"]));
         assert!(!wide.contains("trusted"), "{wide}");
@@ -112,7 +123,13 @@ mod tests {
 
     #[test]
     fn a_text_is_one_short_line() {
-        let long = told(&refused(&[&"a\n\u{1b}[2J\u{202e}".repeat(1000)], &["--read", &"y".repeat(5000)]));
-        assert!(long.len() < 3000 && !long.contains(['\n', '\u{1b}', '\u{202e}']), "{long}");
+        let long = told(&refused(
+            &[&"a\n\u{1b}[2J\u{202e}".repeat(1000)],
+            &["--read", &"y".repeat(5000)],
+        ));
+        assert!(
+            long.len() < 3000 && !long.contains(['\n', '\u{1b}', '\u{202e}']),
+            "{long}"
+        );
     }
 }

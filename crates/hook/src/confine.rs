@@ -41,7 +41,9 @@ pub enum Start {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unconfinable {
     /// It is longer than an argument may be.
-    #[error("the command is longer than a shell's argument may be, so it can't be started inside a run; write it to a script")]
+    #[error(
+        "the command is longer than a shell's argument may be, so it can't be started inside a run; write it to a script"
+    )]
     TooLong,
     /// A path isn't UTF-8.
     #[error("a path of Stockade's own isn't UTF-8")]
@@ -70,7 +72,9 @@ impl Confinement {
         let rest = match &self.reports {
             None => text.strip_prefix(&self.head(None)?)?,
             Some(_) => {
-                let key_begins = self.head(Some("\0"))?.find('\0')?;
+                // The key is the last thing in the head that may differ.
+                let any = "0".repeat(KEY);
+                let key_begins = self.head(Some(&any))?.rfind(&any)?;
                 let key = text.get(key_begins..key_begins + KEY)?;
                 is_key(key).then_some(())?;
                 text.strip_prefix(&self.head(Some(key))?)?
@@ -115,7 +119,10 @@ pub fn key(session: &str, id: Option<&str>, line: &str) -> String {
 }
 
 fn is_key(text: &str) -> bool {
-    text.len() == KEY && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    text.len() == KEY
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// The word that `for_any_shell` wrote; its caller writes it anew and compares.
@@ -169,7 +176,9 @@ mod tests {
     #[test]
     fn only_what_was_rewritten_is_taken_for_it() {
         let confinement = confinement();
-        let good = confinement.rewritten("make", &key("s", Some("1"), "make"), Start::Here).unwrap();
+        let good = confinement
+            .rewritten("make", &key("s", Some("1"), "make"), Start::Here)
+            .unwrap();
         assert_eq!(confinement.inner(&good).as_deref(), Some("make"));
         for other in [
             format!("{good}; id"),

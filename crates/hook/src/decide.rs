@@ -10,6 +10,7 @@ use super::confine::{self, Confinement, Start};
 use super::event::{Call, Event, Stage};
 use super::format::Agent;
 use super::reply::Reply;
+use super::verdict::{Decided, Verdict};
 use super::work::{self, Work};
 
 /// What becomes of a command that needs a confirmation, once it is confined.
@@ -40,28 +41,6 @@ pub trait Desk {
 
     /// What `~` means.
     fn home(&self) -> Option<&Path>;
-}
-
-/// A decision about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// The call may be made without a question.
-    Allow(String),
-    /// A person has to confirm the call.
-    Ask(String),
-    /// The call is refused.
-    Deny(String),
-    /// The agent's own flow decides.
-    Pass,
-}
-
-/// The decision about an event.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Decided {
-    /// About a call that hasn't been made, with the input to use in place of the tool's.
-    Call(Verdict, Option<Value>),
-    /// What the agent is told after a call.
-    Told(Option<String>),
 }
 
 /// The answer to an event, in the agent's format.
@@ -180,7 +159,10 @@ impl Decider<'_> {
             true => Start::Root,
             false => Start::Here,
         };
-        let text = self.confinement.rewritten(line, &key, start).map_err(|error| error.to_string())?;
+        let text = self
+            .confinement
+            .rewritten(line, &key, start)
+            .map_err(|error| error.to_string())?;
         let mut input = call.input.clone();
         match input.get_mut(field) {
             Some(place) => *place = Value::String(text),

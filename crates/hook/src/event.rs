@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::format::Agent;
-
 /// The longest input that is read, in bytes: a tool that writes a file sends the file along.
 const LONGEST: usize = 32 << 20;
 
@@ -82,28 +80,26 @@ pub enum Misread {
     Input(String, String),
 }
 
-impl Event {
-    /// Reads an agent's event.
-    ///
-    /// # Errors
-    /// It isn't one that this agent is known to send.
-    pub fn read(agent: Agent, input: &[u8]) -> Result<Event, Misread> {
-        if input.len() > LONGEST {
-            return Err(Misread::TooLong);
-        }
-        let value: Value = serde_json::from_slice(input).map_err(|error| Misread::NoObject(error.to_string()))?;
-        let Value::Object(fields) = value else {
-            return Err(Misread::NoObject("it is another value".into()));
-        };
-        agent.event(&Fields(fields))
-    }
-}
-
 /// The fields of an event.
 #[derive(Debug)]
 pub struct Fields(Map<String, Value>);
 
 impl Fields {
+    /// Reads an agent's input.
+    ///
+    /// # Errors
+    /// It is too long, or no object in JSON.
+    pub fn read(input: &[u8]) -> Result<Fields, Misread> {
+        if input.len() > LONGEST {
+            return Err(Misread::TooLong);
+        }
+        match serde_json::from_slice(input) {
+            Ok(Value::Object(fields)) => Ok(Fields(fields)),
+            Ok(_) => Err(Misread::NoObject("it is another value".into())),
+            Err(error) => Err(Misread::NoObject(error.to_string())),
+        }
+    }
+
     /// The value of a field; `null` is no value.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())

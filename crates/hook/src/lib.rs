@@ -11,6 +11,9 @@ mod event;
 mod format;
 mod patch;
 mod reply;
+#[cfg(test)]
+mod tests;
+mod verdict;
 mod web;
 mod work;
 

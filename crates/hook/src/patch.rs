@@ -28,7 +28,9 @@ pub fn files(patch: &str) -> Result<Vec<(Action, String)>, String> {
             continue;
         }
         begun |= line == OTHERS[0];
-        let named = NAMING.iter().find_map(|(start, action)| Some((*action, line.strip_prefix(start)?)));
+        let named = NAMING
+            .iter()
+            .find_map(|(start, action)| Some((*action, line.strip_prefix(start)?)));
         match named {
             Some((action, path)) => {
                 if line.starts_with("*** Move to: ")

@@ -49,7 +49,14 @@ mod tests {
         ] {
             assert_eq!(host(address).as_deref(), Ok(expected), "{address}");
         }
-        for address in ["", "example.com", "file:///etc/passwd", "ftp://a/", "https://", "javascript:x"] {
+        for address in [
+            "",
+            "example.com",
+            "file:///etc/passwd",
+            "ftp://a/",
+            "https://",
+            "javascript:x",
+        ] {
             assert!(host(address).is_err(), "{address}");
         }
     }

@@ -100,7 +100,7 @@ pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Resul
             Kind::Typed(field) => Work::Typed(line(fields.text(field)?)?),
             Kind::Files(ours, action) => Work::Reaches(ours, fields.files(action, home)?),
             Kind::Search(ours, patterns) => Work::Reaches(ours, fields.searched(patterns, home)?),
-            Kind::Patch(field) => Work::Reaches("edit", patched(fields.text(field)?, home)?),
+            Kind::Patch(field) => Work::Reaches("edit", patched(fields.patch(field)?, home)?),
             Kind::Fetch(field) => Work::Reaches("web_fetch", vec![Act::Connect(web::host(fields.text(field)?)?)]),
             Kind::Addresses(field) => fetched(&fields, field)?,
             Kind::Skill(field) => Work::Named(Call {
@@ -112,9 +112,10 @@ pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Resul
     };
     let work = read().map_err(|why| Misread::Input(tool.to_string(), why))?;
     match &work {
-        Work::Reaches(_, acts) if acts.len() > MOST => {
-            Err(Misread::Input(tool.to_string(), format!("it names more than {MOST} files or hosts")))
-        }
+        Work::Reaches(_, acts) if acts.len() > MOST => Err(Misread::Input(
+            tool.to_string(),
+            format!("it names more than {MOST} files or hosts"),
+        )),
         _ => Ok(work),
     }
 }
@@ -175,6 +176,14 @@ impl Fields<'_> {
         self.some_text(field)?.ok_or_else(|| format!("it has no `{field}`"))
     }
 
+    /// The text of a patch, under the format's name for it, or under the one that some models use.
+    fn patch(&self, field: &'static str) -> Result<&str, String> {
+        match self.some_text(field)? {
+            Some(text) => Ok(text),
+            None => self.text("input"),
+        }
+    }
+
     fn some_text(&self, field: &'static str) -> Result<Option<&str>, String> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -187,11 +196,8 @@ impl Fields<'_> {
     fn texts(&self, field: &'static str) -> Result<Vec<&str>, String> {
         match self.0.get(field) {
             Some(Value::Array(entries)) => {
-                let text = |entry| match entry {
-                    &Value::String(ref text) => Ok(text.as_str()),
-                    _ => Err(format!("an entry of its `{field}` isn't a text")),
-                };
-                entries.iter().map(text).collect()
+                let wrong = || format!("an entry of its `{field}` isn't a text");
+                entries.iter().map(|entry| entry.as_str().ok_or_else(wrong)).collect()
             }
             _ => Ok(self.some_text(field)?.into_iter().collect()),
         }
@@ -226,7 +232,9 @@ impl Fields<'_> {
         let mut bases = Vec::new();
         for field in patterns {
             for pattern in self.texts(field)? {
-                let pattern = spellings(pattern, home)?.into_iter().map(|pattern| literal_part(&pattern));
+                let pattern = spellings(pattern, home)?
+                    .into_iter()
+                    .map(|pattern| literal_part(&pattern));
                 let joined = pattern.flat_map(|part| directories.iter().map(move |directory| directory.join(&part)));
                 bases.extend(joined);
             }
@@ -295,7 +303,10 @@ mod tests {
         );
         assert_eq!(
             files(json!({"paths": ["@//etc/x"]})),
-            Ok(Work::Reaches("read", vec![read("@//etc/x"), read("//etc/x"), read("etc/x")]))
+            Ok(Work::Reaches(
+                "read",
+                vec![read("@//etc/x"), read("//etc/x"), read("etc/x")]
+            ))
         );
         for wrong in [
             json!({}),
@@ -327,8 +338,15 @@ mod tests {
     #[test]
     fn a_line_holds_no_nul() {
         let shell = |input: Value| work("Bash", Kind::Shell("command"), &input, None);
-        assert_eq!(shell(json!({"command": "a\nb"})), Ok(Work::Line("a\nb".into(), "command")));
-        for wrong in [json!({"command": "a\0b"}), json!({"command": ["ls"]}), json!({"cmd": "ls"})] {
+        assert_eq!(
+            shell(json!({"command": "a\nb"})),
+            Ok(Work::Line("a\nb".into(), "command"))
+        );
+        for wrong in [
+            json!({"command": "a\0b"}),
+            json!({"command": ["ls"]}),
+            json!({"cmd": "ls"}),
+        ] {
             assert!(shell(wrong.clone()).is_err(), "{wrong}");
         }
     }

@@ -107,7 +107,20 @@ mod tests {
     #[test]
     fn every_shell_that_is_here_reads_a_word_as_it_was() {
         let words = WORDS.iter().filter_map(|word| std::str::from_utf8(word).ok());
-        let hard = ["a\\'; id; '", "\\", "'\\''", "!x", "-n", "a\nb\tc", "$(id)`id`", "~", "=ls", "#", "{a,b}", "\u{1}'x"];
+        let hard = [
+            "a\\'; id; '",
+            "\\",
+            "'\\''",
+            "!x",
+            "-n",
+            "a\nb\tc",
+            "$(id)`id`",
+            "~",
+            "=ls",
+            "#",
+            "{a,b}",
+            "\u{1}'x",
+        ];
         for word in words.chain(hard) {
             let text = for_any_shell(word);
             for shell in ["sh", "bash", "dash", "zsh", "ksh", "fish"] {

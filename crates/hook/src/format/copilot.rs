@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use stockade_judge::Action;
 
-use super::super::decide::{Decided, Verdict};
 use super::super::event::{Call, Event, Fields, Misread, Stage};
 use super::super::reply::Reply;
+use super::super::verdict::{Decided, Verdict};
 use super::super::work::Kind;
 use super::{Entry, claude};
 
@@ -74,6 +74,10 @@ fn named(name: &str, fields: &Fields) -> Result<Event, Misread> {
     };
     let mut call = claude::call(fields)?;
     call.input = arguments(&call.tool, call.input)?;
+    // Patches have Claude's name for edits too.
+    if call.tool == "Edit" && (call.input.is_string() || is_patch(&call.input)) {
+        call.tool = "apply_patch".into();
+    }
     Ok(Event {
         name: name.to_string(),
         stage,
@@ -110,9 +114,18 @@ fn arguments(tool: &str, value: Value) -> Result<Value, Misread> {
     let Value::String(text) = &value else { return Ok(value) };
     match serde_json::from_str(text) {
         Ok(parsed @ Value::Object(_)) => Ok(parsed),
-        _ if tool == "apply_patch" => Ok(value),
-        _ => Err(Misread::Input(tool.to_string(), "its arguments aren't an object".into())),
+        _ if matches!(tool, "apply_patch" | "Edit") => Ok(value),
+        _ => Err(Misread::Input(
+            tool.to_string(),
+            "its arguments aren't an object".into(),
+        )),
     }
+}
+
+fn is_patch(input: &Value) -> bool {
+    ["patch", "input"]
+        .iter()
+        .any(|field| input.get(field).is_some_and(Value::is_string))
 }
 
 /// Answers an event.

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use stockade_judge::Action;
 
-use super::super::decide::{Decided, Verdict};
 use super::super::event::{Event, Fields, Misread, Stage};
 use super::super::reply::Reply;
+use super::super::verdict::{Decided, Verdict};
 use super::super::work::Kind;
 use super::{Entry, claude};
 

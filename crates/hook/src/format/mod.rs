@@ -10,9 +10,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::decide::Decided;
-use super::event::{Call, Event, Fields, Misread};
+use super::event::{Call, Event, Fields, Misread, Stage};
 use super::reply::Reply;
+use super::verdict::{Decided, Verdict};
 use super::work::{self, Kind, Work};
 
 /// A coding agent with hooks.
@@ -87,10 +87,10 @@ impl Agent {
     /// The same for an event that was read.
     #[must_use]
     pub fn blocked_event(self, event: &Event, reason: &str) -> Reply {
-        let denied = Decided::Call(super::decide::Verdict::Deny(reason.to_string()), None);
+        let denied = Decided::Call(Verdict::Deny(reason.to_string()), None);
         let blocked = self.blocked(reason);
         match event.stage {
-            super::event::Stage::After { .. } => blocked,
+            Stage::After { .. } => blocked,
             // Its answer in JSON is the one that the event reads.
             _ => Reply {
                 stdout: self.reply(event, &denied).stdout,
@@ -99,7 +99,12 @@ impl Agent {
         }
     }
 
-    pub(super) fn event(self, fields: &Fields) -> Result<Event, Misread> {
+    /// Reads the agent's event.
+    ///
+    /// # Errors
+    /// It isn't one that this agent is known to send.
+    pub fn read(self, input: &[u8]) -> Result<Event, Misread> {
+        let fields = &Fields::read(input)?;
         match self {
             Agent::ClaudeCode => claude::event(fields),
             Agent::Codex => codex::event(fields),
@@ -122,7 +127,9 @@ impl Agent {
     /// Whether the call's directory is where the agent's shell will start the line.
     pub(super) fn tells_directory(self, call: &Call) -> bool {
         const OWN: [&str; 4] = ["dir_path", "directory", "working_directory", "workdir"];
-        let has_own = OWN.iter().any(|field| call.input.get(field).is_some_and(|value| !value.is_null()));
+        let has_own = OWN
+            .iter()
+            .any(|field| call.input.get(field).is_some_and(|value| !value.is_null()));
         self != Agent::Codex && !has_own
     }
 

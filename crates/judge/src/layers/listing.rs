@@ -1,6 +1,6 @@
 //! Lists all effective configuration as lines, each with its origins.
 
-use super::line::{Field, Fields, Line, Missing, bare_tool, lines, texts};
+use super::line::{Field, Fields, Line, Missing, bare_tool, lines, quoted, texts};
 use super::{Layers, Section};
 use crate::known;
 use stockade::profile::Origin;
@@ -68,7 +68,13 @@ impl Layers {
             let path = rule.value.to_string_lossy();
             line(format!("secrets.open = {}", texts([path])), Some(&rule.origin))
         });
-        on_violation.chain(closed).chain(open).collect()
+        let shell = &self.user.shell;
+        let shell = [("profile", &shell.profile), ("agent", &shell.agent)].into_iter();
+        let shell = shell.filter_map(|(field, value)| {
+            let text = format!("shell.{field} = {}", quoted(value.as_ref()?));
+            Some(line(text, self.user.place(Section::Shell, "", field)))
+        });
+        on_violation.chain(closed).chain(open).chain(shell).collect()
     }
 
     /// The origins of an effective field. `own` are the fields without the project's, `now` those with them.

@@ -38,6 +38,8 @@ pub struct Configuration {
     pub on_violation: Option<OnViolation>,
     /// Exceptions from and additions to the built-in list of secrets. Only a user's file may open paths.
     pub secrets: Secrets,
+    /// How `stockade shell` runs. Only in a user's file.
+    pub shell: Shell,
     /// Rules for tool calls.
     pub permissions: Permissions,
     /// The declared agents.
@@ -46,6 +48,15 @@ pub struct Configuration {
     pub tools: Vec<Tool>,
     /// The position of each field of an agent or a tool.
     places: BTreeMap<(Section, String, &'static str), Origin>,
+}
+
+/// The profile or agent of `stockade shell`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shell {
+    /// The name of the profile.
+    pub profile: Option<String>,
+    /// The agent that the shell acts for.
+    pub agent: Option<String>,
 }
 
 /// Changes to the built-in list of secrets.
@@ -66,6 +77,8 @@ pub enum Section {
     Agents,
     /// A tool.
     Tools,
+    /// The confined shell.
+    Shell,
 }
 
 impl Section {
@@ -76,6 +89,7 @@ impl Section {
             Section::OnViolation => "on_violation",
             Section::Agents => "agents",
             Section::Tools => "tools",
+            Section::Shell => "shell",
         }
     }
 }
