@@ -1,5 +1,7 @@
 //! The words of the command line, and nothing of what they do.
 
+mod batch;
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -11,6 +13,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
+
+pub use batch::Batch;
 
 use super::REFUSED;
 use super::ask::Ask;
@@ -52,6 +56,15 @@ pub enum Task {
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
     #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; a name is remembered for this content [default: inferred]")))]
     Exec(Box<Run>),
+    /// Run many jobs, each in a sandbox of its own: JSON lines in, JSON lines out
+    ///
+    /// Exit code 0: every job has an answer, 1: some have none.
+    #[command(
+        mut_arg("command", batch::jobs),
+        mut_arg("ask", batch::ask),
+        mut_arg("report", batch::report)
+    )]
+    Batch(Box<Batch>),
     /// Run a command, observe it, and print the least profile that allows what it did
     ///
     /// The exit code is the command's own.
@@ -492,6 +505,9 @@ pub enum Audit {
         /// Number of records
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
+        /// Stay, and print each new record as it comes; Ctrl-C ends it
+        #[arg(short, long)]
+        follow: bool,
         /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
@@ -524,11 +540,14 @@ pub enum Audit {
     },
     /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
     Verify,
-    /// Write records as JSON (`schemas/audit.schema.json`)
+    /// Write records as JSON, one a line
     Export {
-        /// JSON Lines, one record a line; required, the only format
-        #[arg(long, required = true)]
+        /// As Stockade's own JSON (`schemas/audit.schema.json`)
+        #[arg(long, required_unless_present = "otel")]
         jsonl: bool,
+        /// As log records of OpenTelemetry (OTLP/JSON), which its collectors read from files
+        #[arg(long, conflicts_with = "jsonl")]
+        otel: bool,
         /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
         #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
         since: Option<u64>,

@@ -58,6 +58,7 @@ mod tests {
         Run programs:
           run          Run a command inside a permission profile
           exec         Run a script with the least that its source needs, or with the profile chosen for it
+          batch        Run many jobs, each in a sandbox of its own: JSON lines in, JSON lines out
           learn        Run a command, observe it, and print the least profile that allows what it did
           shell        Run a shell, for agents that can be given a shell, inside a permission profile
           approvals    Show the questions of runs, and answer them

@@ -8,6 +8,7 @@ mod args;
 mod ask;
 mod asking;
 mod audit;
+mod batch;
 mod cache;
 mod check;
 mod config;
@@ -27,6 +28,7 @@ mod layers;
 pub mod learn;
 mod ledger;
 mod limited;
+mod log;
 mod mcp;
 mod message;
 mod modes;
@@ -74,6 +76,7 @@ pub fn main() -> ExitCode {
     let result = fault::contain(|| {
         fault::point("main", || "start");
         check_limits()?;
+        log::start();
         if let Some(words) = shell::by_name(&words) {
             return shell::named(words);
         }
@@ -139,6 +142,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
     match task {
         Task::Run(run) => run::run(run),
         Task::Exec(run) => exec::exec(run),
+        Task::Batch(task) => batch::batch(task),
         Task::Infer(task) => to_output(|out| infer::infer(task, out)),
         Task::Script(task) => to_output(|out| script::script(task, out)),
         Task::Learn(task) => learn::command::learn(task),

@@ -145,13 +145,13 @@ fn refused(run: &Run, profile: &str) -> Report {
     Report::refused(profile, &run.command, &root)
 }
 
-/// Prepares everything up to the start.
-fn ready(
+/// The sandbox of a run: its profile, and what the flags add.
+pub(super) fn sandbox(
     run: &Run,
     acting: &Acting,
     (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
     (granted, report): (&[PathBuf], Option<&Path>),
-) -> Result<Ready, Failure> {
+) -> Result<Sandbox, Failure> {
     let mut sandbox = acting.sandbox()?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
@@ -186,7 +186,17 @@ fn ready(
         sandbox = sandbox.by_text(&script.reads, &script.writes)?;
     }
     sandbox = with_questions(sandbox, run, approver);
-    sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
+    ledger.with_grants(sandbox, run, &acting.profile)
+}
+
+/// Prepares everything up to the start.
+fn ready(
+    run: &Run,
+    acting: &Acting,
+    aides: (Option<&Arc<dyn Approver>>, &Ledger),
+    paths: (&[PathBuf], Option<&Path>),
+) -> Result<Ready, Failure> {
+    let sandbox = sandbox(run, acting, aides, paths)?;
     say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
@@ -205,7 +215,7 @@ fn ready(
 }
 
 /// Reports paths of the flags that don't exist, with a hint where they look like an unexpanded shell word.
-fn say_absent(run: &Run) {
+pub(super) fn say_absent(run: &Run) {
     for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
         for path in paths.iter().filter(|path| !path.exists()) {
             let text = path.to_string_lossy();

@@ -26,6 +26,7 @@ pages! {
     agents: "docs/agents.md",
     asking: "docs/asking.md",
     audit: "docs/audit.md",
+    batches: "docs/batches.md",
     containers: "docs/containers.md",
     costs: "docs/costs.md",
     inference: "docs/inference.md",

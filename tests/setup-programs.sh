@@ -4,7 +4,7 @@
 #
 #   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
-#   STOCKADE_TEST_PYTHON  where maturin and the packages of the drop-ins go (default: target/test-python)
+#   STOCKADE_TEST_PYTHON  where maturin, the packages of the drop-ins and of other formats go (default: target/test-python)
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,8 @@ undici=6.29.1
 uv=0.13.9
 typescript=5.9.3
 types_node=20.19.43
-python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1"
+python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
+opentelemetry-proto==1.45.2 kubernetes-validate==1.37.0"
 
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
 uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
@@ -75,6 +76,7 @@ need curl curl
 need chromium chromium
 need openssl openssl
 need musl-gcc musl-tools
+need shellcheck shellcheck
 need strace strace
 need unshare util-linux
 need setpriv util-linux
@@ -129,7 +131,8 @@ if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv
     "$uv_directory/bin/pip" install -q --disable-pip-version-check "uv==$uv"
 fi
 
-# What `scripts/bindings` builds the Python package with, and what its drop-ins are for.
+# What `scripts/bindings` builds the Python package with, what its drop-ins are for, and what checks the formats of others.
+# `ray` is too large for this: `STOCKADE_TEST_PYTHONS` names a Python that has it.
 if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ]; then
     rm -rf "$python_directory"
     python3 -m venv "$python_directory"

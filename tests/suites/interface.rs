@@ -7,6 +7,10 @@ mod common;
 mod audit;
 #[path = "../bad_input/mod.rs"]
 mod bad_input;
+#[path = "../batch.rs"]
+mod batch;
+#[path = "../batch_engines.rs"]
+mod batch_engines;
 #[path = "../check.rs"]
 mod check;
 #[path = "../command_line.rs"]
@@ -29,6 +33,8 @@ mod judge;
 mod library;
 #[path = "../page.rs"]
 mod page;
+#[path = "../log.rs"]
+mod log;
 #[path = "../profiles/mod.rs"]
 mod profiles;
 #[path = "../report.rs"]
