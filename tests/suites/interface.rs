@@ -31,10 +31,10 @@ mod install;
 mod judge;
 #[path = "../library.rs"]
 mod library;
-#[path = "../page.rs"]
-mod page;
 #[path = "../log.rs"]
 mod log;
+#[path = "../page.rs"]
+mod page;
 #[path = "../profiles/mod.rs"]
 mod profiles;
 #[path = "../report.rs"]
