@@ -96,7 +96,7 @@ pub enum Task {
     Rules(Rules),
     /// Review a project's configuration, and trust it until it changes
     Trust(Trust),
-    /// Confine servers of the Model Context Protocol
+    /// Model Context Protocol: confine servers, serve clients
     #[command(subcommand)]
     Mcp(McpTask),
     /// Judge and confine the tool calls of a coding agent, as its hook
@@ -137,7 +137,7 @@ pub struct Run {
     /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
     #[arg(long, value_name = "DIR", help_heading = PLACE)]
     pub root: Option<PathBuf>,
-    /// Agent that the run acts for: worker, judge, planner, leader, or one of `config.toml`
+    /// Agent that the run acts for: worker, judge, planner, leader, mcp, or one of `config.toml`
     ///
     /// Applies the profile, capabilities, mode and scope that are configured for it. Questions name the agent; grants and the
     /// audit trail keep it.

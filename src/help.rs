@@ -73,7 +73,7 @@ mod tests {
           check        Decide about a tool call of an agent before it is made
           rules        List the rules for tool calls, and add to them
           trust        Review a project's configuration, and trust it until it changes
-          mcp          Confine servers of the Model Context Protocol
+          mcp          Model Context Protocol: confine servers, serve clients
           hook         Judge and confine the tool calls of a coding agent, as its hook
 
         After a run:

@@ -1,4 +1,6 @@
-//! `stockade mcp`: servers of the Model Context Protocol, confined.
+//! `stockade mcp`: the Model Context Protocol.
+
+pub mod serve;
 
 use clap::Subcommand;
 
@@ -12,6 +14,8 @@ pub enum McpTask {
     Install(install::McpInstall),
     /// Take `stockade mcp wrap` out of the settings of an MCP client
     Uninstall(install::McpUninstall),
+    /// Serve an MCP client on standard input and output: tools that run commands and scripts inside profiles
+    Serve(serve::Serve),
 }
 
 /// Carries out `stockade mcp …`.
@@ -19,5 +23,6 @@ pub fn mcp(task: &McpTask) -> Result<u8, Failure> {
     match task {
         McpTask::Install(task) => install::mcp_install(task),
         McpTask::Uninstall(task) => install::mcp_uninstall(task),
+        McpTask::Serve(task) => serve::serve(task),
     }
 }

@@ -253,6 +253,22 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     unsafe { command.process_group(0).pre_exec(prepare) };
 }
 
+/// Makes a command start apart from the terminal's foreground, in its own process group, and get a signal when this thread
+/// ends, however that comes (prctl(2), `PR_SET_PDEATHSIG`). Where it has ended before, nothing starts.
+pub fn end_with_us(command: &mut std::process::Command, signal: libc::c_int) {
+    use std::os::unix::process::CommandExt;
+    let us = id();
+    let prepare = move || {
+        confine::parent_death_signal(signal)?;
+        match parent() == us {
+            true => Ok(()),
+            false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+        }
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: no allocation, no lock.
+    unsafe { command.process_group(0).pre_exec(prepare) };
+}
+
 /// The machine's processors, also where a container gets the time of few. Queried once.
 pub fn processors() -> u64 {
     static COUNT: OnceLock<u64> = OnceLock::new();
