@@ -5,15 +5,20 @@
 #   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
 #   STOCKADE_TEST_PYTHON  where maturin, the packages of the drop-ins and of other formats go (default: target/test-python)
+#   STOCKADE_TEST_MCP  where MCP servers in Python and their client library go (default: target/test-mcp)
 set -eu
 cd "$(dirname "$0")/.."
 
 everything=2026.8.31
 filesystem=2026.8.31
 memory=2026.8.31
+inspector=2.12.0
+sdk=1.32.2
+client=2.4.0
 tsx=4.23.15
 undici=6.29.1
 uv=0.13.9
+mcp=2.3.0
 typescript=5.9.3
 types_node=20.19.43
 python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
@@ -22,6 +27,7 @@ opentelemetry-proto==1.45.2 kubernetes-validate==1.37.0"
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
 uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
 python_directory=${STOCKADE_TEST_PYTHON:-target/test-python}
+mcp_directory=${STOCKADE_TEST_MCP:-target/test-mcp}
 
 # What root has at home, in a version manager's directory say, other users' tests can't run.
 pythons="python3 /usr/bin/python3 $HOME/.pyenv/versions/*/bin/python3"
@@ -111,7 +117,8 @@ has_server() { # NAME VERSION
     has_package "@modelcontextprotocol/$1" "$2"
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
-    has_server server-memory $memory && has_package tsx $tsx && has_package undici $undici &&
+    has_server server-memory $memory && has_server inspector $inspector && has_server sdk $sdk &&
+    has_server client $client && has_package tsx $tsx && has_package undici $undici &&
     has_package typescript $typescript && has_package @types/node $types_node; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
@@ -119,6 +126,9 @@ if ! { has_server server-everything $everything && has_server server-filesystem 
         "@modelcontextprotocol/server-everything@$everything" \
         "@modelcontextprotocol/server-filesystem@$filesystem" \
         "@modelcontextprotocol/server-memory@$memory" \
+        "@modelcontextprotocol/inspector@$inspector" \
+        "@modelcontextprotocol/sdk@$sdk" \
+        "@modelcontextprotocol/client@$client" \
         "tsx@$tsx" \
         "undici@$undici" \
         "typescript@$typescript" \
@@ -139,4 +149,11 @@ if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ];
     # shellcheck disable=SC2086 # one word a package
     "$uv_directory/bin/uv" pip install -q --python "$python_directory/bin/python" $python_packages
     echo "$python_packages" >"$python_directory/installed"
+fi
+
+if [ "$("$mcp_directory/bin/python" -c \
+    'from importlib.metadata import version; print(version("mcp"))' 2>/dev/null)" != "$mcp" ]; then
+    rm -rf "$mcp_directory"
+    python3 -m venv "$mcp_directory"
+    "$mcp_directory/bin/pip" install -q --disable-pip-version-check "mcp==$mcp"
 fi

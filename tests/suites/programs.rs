@@ -15,3 +15,5 @@ mod learn;
 mod programs;
 #[path = "../same_as_bare/mod.rs"]
 mod same_as_bare;
+#[path = "../serving/mod.rs"]
+mod serving;
