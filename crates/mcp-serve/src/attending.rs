@@ -178,7 +178,7 @@ impl Drop for Withdrawal {
     }
 }
 
-/// Asks the person at the client. Whatever isn't an answer counts as none.
+/// Asks the person at the client. An error, a time-out and a result of another form count as no answer.
 async fn ask(peer: Peer<RoleServer>, question: Question, asked: Grants) -> Option<(Question, ElicitResult)> {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(question.form(&asked)));
     let none = || ElicitResult::new(ElicitationAction::Cancel);

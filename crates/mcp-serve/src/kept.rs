@@ -65,8 +65,8 @@ impl Kept {
     }
 }
 
-/// A text of a program for a person or a model: lines, tabs and letters of every script stay; what shows nothing, moves a
-/// terminal or turns the reading direction is escaped.
+/// A text of a program for a person or a model: lines, tabs and letters of every script stay. Escapes
+/// characters that show nothing, move a terminal or turn the reading direction.
 pub fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut shown = String::with_capacity(text.len());

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::async_rw::AsyncRwTransport;
+use stockade_text::visible::fit;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -86,7 +87,8 @@ async fn session(settings: Settings) -> Result<(), ServeError> {
         }
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
-        Err(error) => Err(ServeError::Handshake(error.to_string())),
+        // It may quote the client's message.
+        Err(error) => Err(ServeError::Handshake(fit::shortened(&error.to_string(), 300))),
     };
     stop.cancel();
     // Each run holds a sender until it has ended.

@@ -1,6 +1,6 @@
 //! Questions of runs: read from the socket of `--ask fd:N`, put to the person at the client as a form, answered with a line.
 //!
-//! What is no clear yes is a no.
+//! Anything but a clear yes is a no.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde::Deserialize;

@@ -46,7 +46,7 @@ impl Server {
         let settings = &self.shared.settings;
         let asks = settings.ask == Asked::Client && offers_forms(context);
         if !asks && !order.grants.is_empty() {
-            notes.push("the grants asked for weren't given: nobody can be asked at this client".into());
+            notes.push("the grants asked for weren't given: this client shows no questions".into());
         }
         let held = (permit, self.shared.alive.clone());
         let running = running::start(&order, (&name, &argument), asks, settings, held)
