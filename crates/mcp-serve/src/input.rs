@@ -7,21 +7,30 @@ use std::io;
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::io::{AsyncRead, ReadBuf, Stdin, stdin};
 use tokio_util::sync::CancellationToken;
 
+/// How often the client is looked for after the end of its messages.
+const INTERVAL: Duration = Duration::from_millis(50);
+
 /// Standard input, with what to stop where no client reads standard output any more.
 pub struct Input {
     stdin: Stdin,
     stop: CancellationToken,
+    is_over: bool,
 }
 
 impl Input {
     /// Cancels the token when the client is gone.
     pub fn new(stop: CancellationToken) -> Input {
-        Input { stdin: stdin(), stop }
+        Input {
+            stdin: stdin(),
+            stop,
+            is_over: false,
+        }
     }
 }
 
@@ -34,11 +43,20 @@ impl AsyncRead for Input {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stdin).poll_read(context, buffer);
         let is_over = matches!(&read, Poll::Ready(result) if result.is_err() || buffer.filled().len() == before);
-        if is_over && is_unread(io::stdout()) {
-            self.stop.cancel();
+        if is_over && !self.is_over {
+            self.is_over = true;
+            tokio::spawn(watch(self.stop.clone()));
         }
         read
     }
+}
+
+/// Cancels the token once the client is gone: as it dies, the kernel closes one of its ends after the other.
+async fn watch(stop: CancellationToken) {
+    while !is_unread(io::stdout()) {
+        tokio::time::sleep(INTERVAL).await;
+    }
+    stop.cancel();
 }
 
 /// Whether a pipe or socket has no reader left.
