@@ -1,6 +1,7 @@
 //! The words of the command line, and nothing of what they do.
 
 mod batch;
+mod serve;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -15,12 +16,13 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use batch::Batch;
+pub use serve::Serve;
 
 use super::REFUSED;
 use super::ask::Ask;
 use super::help;
 use super::hook_flags::HookTask;
-use super::mcp::McpTask;
+use super::install::{McpInstall, McpUninstall};
 use super::message::Failure;
 use super::moment;
 use super::values::{parse_agent, parse_network};
@@ -129,6 +131,42 @@ pub enum Task {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub enum McpTask {
+    /// Run an MCP server inside a permission profile; its client notices nothing but refusals
+    Wrap(Box<McpWrap>),
+    /// List a server's tools, and accept them as they were listed last; exit code 1 if one isn't accepted
+    Tools(McpTools),
+    /// Put `stockade mcp wrap` before the servers of an MCP client
+    Install(McpInstall),
+    /// Take `stockade mcp wrap` out of the settings of an MCP client
+    Uninstall(McpUninstall),
+    /// Serve an MCP client on standard input and output: tools that run commands and scripts inside profiles
+    Serve(Serve),
+}
+
+#[derive(Debug, Args)]
+pub struct McpWrap {
+    /// Name of the server: for `[mcp.servers.NAME]` of `config.toml`, questions and its list of tools [default: from the command]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+#[derive(Debug, Args)]
+pub struct McpTools {
+    /// Server, by its name
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Accept the tools as they were listed last
+    #[arg(long, conflicts_with = "json")]
+    pub accept: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Clone, Args)]
 pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
@@ -225,6 +263,11 @@ pub struct Run {
     /// short time for an answer.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = QUESTIONS, hide_short_help = true)]
     pub ask_timeout: Option<Duration>,
+    /// Ask the program of `--ask fd:N` about each access: it limits its questions to people itself
+    ///
+    /// No answer counts for another access then, and there is no limit on the number of questions.
+    #[arg(long, help_heading = QUESTIONS, hide = true)]
+    pub ask_each: bool,
     /// Ask for single grants, or for the lowest profile that allows the access
     #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = QUESTIONS, hide_short_help = true)]
     pub escalate: Unit,
@@ -237,6 +280,11 @@ pub struct Run {
     /// Keep no record of the script
     #[arg(long, help_heading = RECORDS, hide_short_help = true)]
     pub forget: bool,
+    /// Write each refusal, question, answer and grant as a line of JSON, while the run lives
+    ///
+    /// As `schemas/events.schema.json` says: the rows of the audit trail, and each refusal with the flag that would allow it.
+    #[arg(long, value_name = "fd:N", help_heading = RECORDS, hide_short_help = true)]
+    pub events: Option<String>,
     /// What the audit trail records [default: denials; all with `--agent`]
     ///
     /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).

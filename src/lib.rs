@@ -14,6 +14,7 @@ mod check;
 mod config;
 mod confirm;
 mod doctor;
+mod events;
 mod exec;
 mod explain;
 mod generated;

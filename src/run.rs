@@ -204,7 +204,8 @@ fn ready(
     if let Some(why) = &ready.report().enforcement.kept_exact {
         note(&format!("`--trace fast` isn't taken: {why}"));
     }
-    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
+    // A caller that decides each access by itself decides none where nothing can be asked.
+    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never) && !run.ask_each;
     if was_chosen && !ready.asks() {
         return Err(
             Failure::text(REFUSED, "this run can't ask questions: it has no supervisor of its own")

@@ -10,15 +10,21 @@ set -eu
 cd "$(dirname "$0")/.."
 
 everything=2026.8.31
+fetch=2026.10.24
 filesystem=2026.8.31
+git=2026.10.19
+mcp=2.3.0
+mcp_old=1.30.0
 memory=2026.8.31
 inspector=2.12.0
 sdk=1.32.2
 client=2.4.0
+sqlite=2025.4.25
+thinking=2026.8.31
+time=2026.10.19
 tsx=4.23.15
 undici=6.29.1
 uv=0.13.9
-mcp=2.3.0
 typescript=5.9.3
 types_node=20.19.43
 python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
@@ -118,7 +124,7 @@ has_server() { # NAME VERSION
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
     has_server server-memory $memory && has_server inspector $inspector && has_server sdk $sdk &&
-    has_server client $client && has_package tsx $tsx && has_package undici $undici &&
+    has_server client $client && has_server server-sequential-thinking $thinking && has_package tsx $tsx && has_package undici $undici &&
     has_package typescript $typescript && has_package @types/node $types_node; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
@@ -126,6 +132,7 @@ if ! { has_server server-everything $everything && has_server server-filesystem 
         "@modelcontextprotocol/server-everything@$everything" \
         "@modelcontextprotocol/server-filesystem@$filesystem" \
         "@modelcontextprotocol/server-memory@$memory" \
+        "@modelcontextprotocol/server-sequential-thinking@$thinking" \
         "@modelcontextprotocol/inspector@$inspector" \
         "@modelcontextprotocol/sdk@$sdk" \
         "@modelcontextprotocol/client@$client" \
@@ -151,9 +158,16 @@ if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ];
     echo "$python_packages" >"$python_directory/installed"
 fi
 
-if [ "$("$mcp_directory/bin/python" -c \
-    'from importlib.metadata import version; print(version("mcp"))' 2>/dev/null)" != "$mcp" ]; then
+python_servers="mcp==$mcp mcp-server-fetch==$fetch mcp-server-git==$git mcp-server-time==$time"
+old_servers="mcp==$mcp_old mcp-server-sqlite==$sqlite"
+if [ "$(cat "$mcp_directory/installed" 2>/dev/null)" != "$python_servers $old_servers" ]; then
     rm -rf "$mcp_directory"
     python3 -m venv "$mcp_directory"
-    "$mcp_directory/bin/pip" install -q --disable-pip-version-check "mcp==$mcp"
+    # shellcheck disable=SC2086 # one word a package
+    "$mcp_directory/bin/pip" install -q --disable-pip-version-check $python_servers
+    # This one needs the library's first version.
+    python3 -m venv "$mcp_directory/old"
+    # shellcheck disable=SC2086 # one word a package
+    "$mcp_directory/old/bin/pip" install -q --disable-pip-version-check $old_servers
+    echo "$python_servers $old_servers" >"$mcp_directory/installed"
 fi

@@ -11,6 +11,8 @@ mod first_denial;
 mod inference;
 #[path = "../learn.rs"]
 mod learn;
+#[path = "../mcp/mod.rs"]
+mod mcp;
 #[path = "../programs.rs"]
 mod programs;
 #[path = "../same_as_bare/mod.rs"]

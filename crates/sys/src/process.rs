@@ -253,12 +253,16 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     unsafe { command.process_group(0).pre_exec(prepare) };
 }
 
-/// Makes a command start apart from the terminal's foreground, in its own process group, and get a signal when this thread
-/// ends, however that comes (prctl(2), `PR_SET_PDEATHSIG`). Where it has ended before, nothing starts.
+/// Makes a command start apart from the terminal's foreground, in its own process group, with the signals as this process's
+/// caller left them, and get a signal when this thread ends, however that comes (prctl(2), `PR_SET_PDEATHSIG`). Where it has
+/// ended before, nothing starts.
 pub fn end_with_us(command: &mut std::process::Command, signal: libc::c_int) {
+    use super::signals;
     use std::os::unix::process::CommandExt;
-    let us = id();
+    let (ignored, us) = (signals::ignored(), id());
     let prepare = move || {
+        signals::reset_dispositions(ignored);
+        signals::SignalSet::of(&[]).set()?;
         confine::parent_death_signal(signal)?;
         match parent() == us {
             true => Ok(()),

@@ -8,6 +8,7 @@ mod agent;
 mod error;
 pub mod join;
 pub mod known;
+mod mcp;
 mod read;
 mod rule;
 mod rules;
@@ -24,6 +25,7 @@ use crate::unconfined::UnconfinedCaller;
 pub use agent::{Agent, Tool};
 pub use error::ConfigurationError;
 pub use known::{SHELL, SKILL_LOAD};
+pub use mcp::{Mcp, McpServer, McpTool, OnTools, Roots};
 pub use read::{Author, parse};
 pub use rule::{Decision, IsMatch, List, PermissionRule, Permissions};
 pub use rules::permissions;
@@ -46,6 +48,8 @@ pub struct Configuration {
     pub agents: Vec<Agent>,
     /// The declared tools.
     pub tools: Vec<Tool>,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Mcp,
     /// The position of each field of an agent or a tool.
     places: BTreeMap<(Section, String, &'static str), Origin>,
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::rule::IsMatch;
-use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool, rules};
+use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool, mcp, rules};
 use crate::policy::{Capabilities, Mode, PARENTS_OF_HOMES, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
 use crate::profile::{DocumentFault, Glob, Origin, Rule, Source, visible};
 use stockade_text::visible::is_invisible;
 
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "version",
     "on_violation",
     "secrets",
@@ -21,6 +21,7 @@ const FIELDS: [&str; 7] = [
     "permissions",
     "agents",
     "tools",
+    "mcp",
 ];
 const SHELL_FIELDS: [&str; 2] = ["profile", "agent"];
 const SECRETS_FIELDS: [&str; 2] = ["open", "closed"];
@@ -68,6 +69,7 @@ pub fn parse(
                 "permissions" => configuration.permissions = rules::permissions(reader, value, is_match),
                 "agents" => agents(reader, value, author, &mut configuration),
                 "tools" => tools(reader, value, &mut configuration),
+                "mcp" => configuration.mcp = mcp::mcp(reader, value, author),
                 _ => reader.unknown_field(key, "the configuration", &FIELDS),
             }
         }
