@@ -1,6 +1,6 @@
 //! `stockade mcp serve`: from the user's flags to the settings of a server.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::REFUSED;
 use super::super::args::Serve;
@@ -65,4 +65,3 @@ fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Pr
         description: visible(&loaded.description).into_owned(),
     })
 }
-
