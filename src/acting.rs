@@ -101,6 +101,14 @@ impl Acting {
         Ok(())
     }
 
+    /// The same with another profile.
+    pub fn under(&self, profile: &str) -> Acting {
+        Acting {
+            profile: profile.to_string(),
+            role: self.role.clone(),
+        }
+    }
+
     /// The sandbox under the profile, limited to what the role has.
     pub fn sandbox(&self) -> Result<Sandbox, Failure> {
         Ok(Sandbox::profile(&self.profile)?.role(self.role.clone()))

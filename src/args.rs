@@ -1,5 +1,8 @@
 //! The words of the command line, and nothing of what they do.
 
+mod batch;
+mod serve;
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -12,11 +15,17 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use batch::Batch;
+pub use serve::Serve;
+
 use super::REFUSED;
 use super::ask::Ask;
 use super::help;
+use super::hook_flags::HookTask;
+use super::install::{McpInstall, McpUninstall};
 use super::message::Failure;
 use super::moment;
+use super::values::{parse_agent, parse_network};
 use stockade::approve::Unit;
 use stockade::policy::{Capabilities, Mode};
 use stockade::profile::{parse_count, parse_duration, parse_size};
@@ -43,15 +52,30 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Run a command inside a permission profile
+    #[command(mut_arg("forget", |arg| arg.hide(true)))]
     Run(Box<Run>),
     /// Run a script with the least that its source needs, or with the profile chosen for it
     #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
     #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; a name is remembered for this content [default: inferred]")))]
     Exec(Box<Run>),
+    /// Run many jobs, each in a sandbox of its own: JSON lines in, JSON lines out
+    ///
+    /// Exit code 0: every job has an answer, 1: some have none.
+    #[command(
+        mut_arg("command", batch::jobs),
+        mut_arg("ask", batch::ask),
+        mut_arg("report", batch::report)
+    )]
+    Batch(Box<Batch>),
     /// Run a command, observe it, and print the least profile that allows what it did
     ///
     /// The exit code is the command's own.
     Learn(Learn),
+    /// Run a shell, for agents that can be given a shell, inside a permission profile
+    ///
+    /// Takes what `bash` takes: `-c LINE`, a script, `-s`, `-i`. The profile or agent is that of `[shell]` in your `config.toml`,
+    /// else `workspace`.
+    Shell(ConfinedShell),
     /// Show the questions of runs, and answer them
     Approvals(Approvals),
     /// List, show, check, test and compare profiles
@@ -74,6 +98,12 @@ pub enum Task {
     Rules(Rules),
     /// Review a project's configuration, and trust it until it changes
     Trust(Trust),
+    /// Model Context Protocol: confine servers, serve clients
+    #[command(subcommand)]
+    Mcp(McpTask),
+    /// Judge and confine the tool calls of a coding agent, as its hook
+    #[command(subcommand)]
+    Hook(HookTask),
     /// Explain a report: how the run ended, what was refused, and what would allow it
     Explain(Explain),
     /// Show and verify the audit trail
@@ -101,6 +131,42 @@ pub enum Task {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub enum McpTask {
+    /// Run an MCP server inside a permission profile; its client notices nothing but refusals
+    Wrap(Box<McpWrap>),
+    /// List a server's tools, and accept them as they were listed last; exit code 1 if one isn't accepted
+    Tools(McpTools),
+    /// Put `stockade mcp wrap` before the servers of an MCP client
+    Install(McpInstall),
+    /// Take `stockade mcp wrap` out of the settings of an MCP client
+    Uninstall(McpUninstall),
+    /// Serve an MCP client on standard input and output: tools that run commands and scripts inside profiles
+    Serve(Serve),
+}
+
+#[derive(Debug, Args)]
+pub struct McpWrap {
+    /// Name of the server: for `[mcp.servers.NAME]` of `config.toml`, questions and its list of tools [default: from the command]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+#[derive(Debug, Args)]
+pub struct McpTools {
+    /// Server, by its name
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Accept the tools as they were listed last
+    #[arg(long, conflicts_with = "json")]
+    pub accept: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Clone, Args)]
 pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
@@ -109,7 +175,7 @@ pub struct Run {
     /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
     #[arg(long, value_name = "DIR", help_heading = PLACE)]
     pub root: Option<PathBuf>,
-    /// Agent that the run acts for: worker, judge, planner, leader, or one of `config.toml`
+    /// Agent that the run acts for: worker, judge, planner, leader, mcp, or one of `config.toml`
     ///
     /// Applies the profile, capabilities, mode and scope that are configured for it. Questions name the agent; grants and the
     /// audit trail keep it.
@@ -197,12 +263,28 @@ pub struct Run {
     /// short time for an answer.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = QUESTIONS, hide_short_help = true)]
     pub ask_timeout: Option<Duration>,
+    /// Ask the program of `--ask fd:N` about each access: it limits its questions to people itself
+    ///
+    /// No answer counts for another access then, and there is no limit on the number of questions.
+    #[arg(long, help_heading = QUESTIONS, hide = true)]
+    pub ask_each: bool,
     /// Ask for single grants, or for the lowest profile that allows the access
     #[arg(long, value_name = "grants|profile", value_parser = parse_unit, default_value = "grants", help_heading = QUESTIONS, hide_short_help = true)]
     pub escalate: Unit,
     /// Write the report of the run as JSON
     #[arg(long, value_name = "FILE|fd:N", help_heading = RECORDS)]
     pub report: Option<OsString>,
+    /// Print Stockade's own messages to this descriptor, in place of standard error
+    #[arg(long, value_name = "fd:N", value_parser = parse_descriptor, help_heading = RECORDS, hide_short_help = true)]
+    pub messages: Option<i32>,
+    /// Keep no record of the script
+    #[arg(long, help_heading = RECORDS, hide_short_help = true)]
+    pub forget: bool,
+    /// Write each refusal, question, answer and grant as a line of JSON, while the run lives
+    ///
+    /// As `schemas/events.schema.json` says: the rows of the audit trail, and each refusal with the flag that would allow it.
+    #[arg(long, value_name = "fd:N", help_heading = RECORDS, hide_short_help = true)]
+    pub events: Option<String>,
     /// What the audit trail records [default: denials; all with `--agent`]
     ///
     /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).
@@ -403,6 +485,19 @@ pub enum Profile {
 }
 
 #[derive(Debug, Args)]
+pub struct ConfinedShell {
+    /// Profile, by name or file [default: that of `[shell]` in `config.toml`, else its agent's, else workspace]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// Agent that the shell acts for
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    pub agent: Option<String>,
+    /// The shell's own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct Check {
     /// Agent that makes the call; without one the rules alone decide
     #[arg(long, value_name = "NAME", value_parser = parse_agent)]
@@ -458,6 +553,9 @@ pub enum Audit {
         /// Number of records
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
+        /// Stay, and print each new record as it comes; Ctrl-C ends it
+        #[arg(short, long)]
+        follow: bool,
         /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
@@ -490,11 +588,14 @@ pub enum Audit {
     },
     /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
     Verify,
-    /// Write records as JSON (`schemas/audit.schema.json`)
+    /// Write records as JSON, one a line
     Export {
-        /// JSON Lines, one record a line; required, the only format
-        #[arg(long, required = true)]
+        /// As Stockade's own JSON (`schemas/audit.schema.json`)
+        #[arg(long, required_unless_present = "otel")]
         jsonl: bool,
+        /// As log records of OpenTelemetry (OTLP/JSON), which its collectors read from files
+        #[arg(long, conflicts_with = "jsonl")]
+        otel: bool,
         /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
         #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
         since: Option<u64>,
@@ -647,6 +748,28 @@ pub struct Doctor {
     pub json: bool,
 }
 
+impl Check {
+    /// A check of a caller within this program: without flags but this one.
+    pub fn of_level(audit: Level) -> Check {
+        Check {
+            agent: None,
+            tool: None,
+            skill: None,
+            action: None,
+            path: None,
+            host: None,
+            rules: None,
+            root: None,
+            cwd: None,
+            no_ask: false,
+            json: false,
+            batch: false,
+            audit,
+            command: Vec::new(),
+        }
+    }
+}
+
 impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
@@ -703,7 +826,7 @@ impl Arguments {
 impl Run {
     /// `run` by its own arguments alone, which is most of what is asked: those of all tasks take longer to put together than to
     /// read. Whatever isn't right is left to them, for their message.
-    fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
+    pub fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
         words.next().filter(|task| task == "run")?;
         let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
         let matches = command.try_get_matches_from(words).ok()?;
@@ -740,18 +863,18 @@ fn parse_level(text: &str) -> Result<Level, String> {
     text.parse::<Level>().map_err(|error| error.to_string())
 }
 
-/// A name that can be shown in a line, and that a grant can be bound to.
-fn parse_agent(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 100;
-    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
-    let name = is_name.then(|| text.to_string());
-    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
-}
-
 fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number);
     port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
+}
+
+/// `fd:3`: a descriptor that the caller opened for Stockade, beside the standard streams.
+fn parse_descriptor(text: &str) -> Result<i32, String> {
+    let number = text.strip_prefix("fd:").and_then(|number| number.parse().ok());
+    number
+        .filter(|number| *number > 2)
+        .ok_or_else(|| "it is `fd:3`, with `3>messages.txt` for example".into())
 }
 
 fn parse_language(text: &str) -> Result<Language, String> {
@@ -763,14 +886,6 @@ fn limited_size(text: &str) -> Result<u64, String> {
         Some(hint) => format!("{error}\n\nhint: {hint}"),
         None => error.to_string(),
     })
-}
-
-fn parse_network(text: &str) -> Result<NetworkChoice, String> {
-    match text {
-        "none" => Ok(NetworkChoice::None),
-        "all" => Ok(NetworkChoice::All),
-        _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
-    }
 }
 
 /// `9.9.9.9`, `9.9.9.9:5353`, `2620:fe::fe`, `[2620:fe::fe]`, `[2620:fe::fe]:5353`.

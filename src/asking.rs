@@ -48,6 +48,7 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
             None => Ok(Some(Arc::new(CommandApprover::new(text)))),
         },
         Ask::Descriptor(number) => match DescriptorApprover::new(*number) {
+            Ok(approver) if run.ask_each => Ok(Some(Arc::new(approver.deciding_each()))),
             Ok(approver) => Ok(Some(Arc::new(approver))),
             Err(error) => Err(Failure::new(REFUSED, &error)
                 .hint("`--ask fd:N` takes one end of a `socketpair(AF_UNIX, SOCK_STREAM)`, with N above 2")),

@@ -2,6 +2,9 @@
 //!
 //! The trail's texts come from targets: each is escaped before a person sees it. JSON escapes by itself.
 
+mod follow;
+mod otel;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -59,20 +62,29 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
             }
             note_empty("record in the audit trail for this page", !has_rows, false);
         }
-        Audit::Export { since, .. } => {
+        Audit::Export { since, otel, .. } => {
             let choice = Choice {
                 since_ms: *since,
                 ..Choice::default()
             };
-            each(&state, &choice, |row| exported(&row, out))?;
+            let print = if *otel { otel::exported } else { exported };
+            each(&state, &choice, |row| print(&row, out))?;
         }
-        Audit::List { run, limit, json } => {
+        Audit::List {
+            run,
+            limit,
+            follow,
+            json,
+        } => {
             let choice = Choice {
                 run: run.clone(),
                 limit: Some(*limit),
-                since_ms: None,
+                ..Choice::default()
             };
             let print = if *json { exported } else { listed };
+            if *follow {
+                return follow::follow(&state, choice, print, out);
+            }
             let count = each(&state, &choice, |row| print(&row, out))?;
             note_empty("record in the audit trail", count == 0, *json);
         }

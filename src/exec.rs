@@ -22,6 +22,7 @@ use stockade_text::quote::command_line;
 
 /// Runs a script; returns the exit code of `stockade run`.
 pub fn exec(task: &Run) -> Result<u8, Failure> {
+    run::send_messages(task)?;
     let (file, arguments) = task.command.split_first().expect("clap requires a script");
     let given = Path::new(file);
     let failed = |error: io::Error| unreadable(given, &error);
@@ -121,9 +122,8 @@ fn is_approved_here(state: &Path, hash: &str, root: Option<&PathBuf>) -> bool {
 /// everybody.
 fn is_remembered(task: &Run) -> bool {
     let is_for_all = task.agent.is_none() && task.tool.is_none();
-    task.profile
-        .as_ref()
-        .is_none_or(|profile| is_for_all && !profile.contains('/'))
+    let is_named = |profile: &String| is_for_all && !profile.contains('/');
+    !task.forget && task.profile.as_ref().is_none_or(is_named)
 }
 
 /// A script with its content and setting.

@@ -58,7 +58,9 @@ mod tests {
         Run programs:
           run          Run a command inside a permission profile
           exec         Run a script with the least that its source needs, or with the profile chosen for it
+          batch        Run many jobs, each in a sandbox of its own: JSON lines in, JSON lines out
           learn        Run a command, observe it, and print the least profile that allows what it did
+          shell        Run a shell, for agents that can be given a shell, inside a permission profile
           approvals    Show the questions of runs, and answer them
 
         Profiles and grants:
@@ -71,6 +73,8 @@ mod tests {
           check        Decide about a tool call of an agent before it is made
           rules        List the rules for tool calls, and add to them
           trust        Review a project's configuration, and trust it until it changes
+          mcp          Model Context Protocol: confine servers, serve clients
+          hook         Judge and confine the tool calls of a coding agent, as its hook
 
         After a run:
           explain      Explain a report: how the run ended, what was refused, and what would allow it

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::REFUSED;
 use super::args::Run;
 use super::ask::Ask;
+use super::events::{Both, Events};
 use super::message::{Failure, note};
 use stockade::Sandbox;
 use stockade::audit::{Observer, Record};
@@ -23,6 +24,7 @@ use stockade_text::quote::command_line;
 pub struct Ledger {
     surroundings: Surroundings,
     writer: RefCell<Option<AuditWriter>>,
+    events: Option<Arc<Events>>,
 }
 
 impl Ledger {
@@ -36,7 +38,11 @@ impl Ledger {
         } else {
             Level::Denials
         };
-        Self::at(run.audit.unwrap_or(usual))
+        let events = run.events.as_deref().map(Events::open).transpose()?;
+        Ok(Ledger {
+            events,
+            ..Self::at(run.audit.unwrap_or(usual))?
+        })
     }
 
     /// Opens the store at a level.
@@ -50,6 +56,7 @@ impl Ledger {
         Ok(Ledger {
             surroundings,
             writer: RefCell::new(Some(writer)),
+            events: None,
         })
     }
 
@@ -67,7 +74,11 @@ impl Ledger {
             if self.surroundings.state.is_some() && run.ask != Ask::Never {
                 writer.keep_grants(key);
             }
-            sandbox = sandbox.observer(writer.observer());
+            let observer = writer.observer();
+            sandbox = sandbox.observer(match &self.events {
+                Some(events) => Arc::new(Both(observer, Arc::clone(events))),
+                None => observer,
+            });
         }
         for grant in stored {
             let by = format!("grant {}, by {}", grant.id, grant.grant.by);
@@ -114,6 +125,9 @@ impl Ledger {
 
     /// Writes the remaining records.
     pub fn close(&self) {
+        if let Some(events) = &self.events {
+            events.close();
+        }
         let Some(writer) = self.writer.borrow_mut().take() else {
             return;
         };

@@ -8,21 +8,29 @@ mod args;
 mod ask;
 mod asking;
 mod audit;
+mod batch;
 mod cache;
 mod check;
 mod config;
+mod confirm;
 mod doctor;
+mod events;
 mod exec;
 mod explain;
 mod generated;
 mod grant;
 mod help;
+mod hook;
+mod hook_flags;
 mod infer;
+mod install;
 mod interpreter;
 mod layers;
 pub mod learn;
 mod ledger;
 mod limited;
+mod log;
+mod mcp;
 mod message;
 mod modes;
 mod moment;
@@ -35,10 +43,13 @@ mod relay;
 mod rules;
 mod run;
 mod script;
+mod shell;
 mod signals;
 mod text_grants;
 mod trust;
+mod values;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -58,11 +69,35 @@ pub fn main() -> ExitCode {
     await_children();
     outlive_file_limit();
     fault::install_hook(tell_fault);
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let called = hook::Called::by(&words);
+    if let Some(called) = called {
+        called.watch();
+    }
     let result = fault::contain(|| {
         fault::point("main", || "start");
         check_limits()?;
-        Arguments::read().and_then(|arguments| act(&arguments.task))
+        log::start();
+        if let Some(words) = shell::by_name(&words) {
+            return shell::named(words);
+        }
+        match called {
+            Some(called) if called.is_of_no_agent() => Err(hook::no_agent()),
+            _ => Arguments::read().and_then(|arguments| act(&arguments.task)),
+        }
     });
+    match (result, called) {
+        // An agent takes this exit code of a hook for no objection.
+        (Ok(Err(failure)), Some(called)) => ExitCode::from(called.block(&hook::reason_of(&failure))),
+        (Err(fault), Some(called)) => {
+            tell_fault(&fault);
+            ExitCode::from(called.block("internal error"))
+        }
+        (result, _) => exit_code(result),
+    }
+}
+
+fn exit_code(result: Result<Result<u8, Failure>, Fault>) -> ExitCode {
     match result {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(failure)) => {
@@ -108,13 +143,17 @@ fn act(task: &Task) -> Result<u8, Failure> {
     match task {
         Task::Run(run) => run::run(run),
         Task::Exec(run) => exec::exec(run),
+        Task::Batch(task) => batch::batch(task),
         Task::Infer(task) => to_output(|out| infer::infer(task, out)),
         Task::Script(task) => to_output(|out| script::script(task, out)),
         Task::Learn(task) => learn::command::learn(task),
         Task::Approvals(task) => approvals::approvals(task),
         Task::Explain(task) => to_output(|out| explain::explain(task, out)),
         Task::Profile(task) => to_output(|out| profile::profile_task(task, out)),
+        Task::Hook(task) => hook::hook(task),
+        Task::Shell(task) => shell::shell(task),
         Task::Check(task) => to_output(|out| check::check(task, out)),
+        Task::Mcp(task) => mcp::mcp(task),
         Task::Audit(task) => to_output(|out| audit::audit(task, out)),
         Task::Grant(task) => to_output(|out| grant::grant(task, out)),
         Task::Cache(task) => to_output(|out| cache::cache(task, out)),

@@ -2,12 +2,41 @@
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use stockade::profile::ProfileError;
 use stockade_text::quote::quoted;
 use stockade_text::visible::visible_but_for_blanks;
+
+/// Where messages go in place of standard error.
+static ELSEWHERE: OnceLock<File> = OnceLock::new();
+
+/// Sends all messages from now on to a descriptor of the caller's. The first call counts: `exec` ends in `run`.
+///
+/// # Errors
+/// It isn't an open descriptor that can be written.
+pub fn send_to(number: i32) -> io::Result<()> {
+    if ELSEWHERE.get().is_none() {
+        let file = File::from(stockade_sys::duplicate(number)?);
+        if stockade_sys::file::open_flags(file.as_fd())? & libc::O_ACCMODE == libc::O_RDONLY {
+            return Err(io::Error::other("it isn't open for writing"));
+        }
+        let _ = ELSEWHERE.set(file);
+    }
+    Ok(())
+}
+
+/// A closed standard error is no error.
+fn write(text: &str) {
+    let _ = match ELSEWHERE.get() {
+        Some(mut file) => file.write_all(text.as_bytes()),
+        None => io::stderr().lock().write_all(text.as_bytes()),
+    };
+}
 
 /// A failure of the command, ready to be printed.
 #[derive(Debug)]
@@ -65,7 +94,7 @@ impl Failure {
 
     /// Prints it to standard error; a closed standard error is no error.
     pub fn print(&self) {
-        let _ = std::io::stderr().lock().write_all(self.lines().as_bytes());
+        write(&self.lines());
     }
 
     /// The lines to be printed.
@@ -116,7 +145,7 @@ fn file_of_name(error: &stockade::Error) -> Option<String> {
 
 /// Prints one line that isn't a failure.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "stockade: {}", escaped(text));
+    write(&format!("stockade: {}\n", escaped(text)));
 }
 
 /// Prints a note that a list for people is empty.
@@ -128,7 +157,7 @@ pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
 
 /// Prints a hint for the lines before.
 pub fn hint(text: &str) {
-    let _ = write!(std::io::stderr().lock(), "\nhint: {}\n", escaped(text));
+    write(&format!("\nhint: {}\n", escaped(text)));
 }
 
 /// Names of files and programs are chosen by the target: characters that a terminal doesn't show are escaped.

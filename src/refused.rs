@@ -38,7 +38,7 @@ const FOREIGN_CALL: &str =
     "the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)";
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
-fn sentence(denial: &Denial) -> String {
+pub fn sentence(denial: &Denial) -> String {
     format!(
         "`{}` was refused {} ({})",
         program(denial),

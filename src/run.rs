@@ -12,7 +12,7 @@ use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
 use super::limited;
-use super::message::{Failure, hint, note};
+use super::message::{self, Failure, hint, note};
 use super::orphans::Orphans;
 use super::refused;
 use super::relay::Relay;
@@ -26,6 +26,7 @@ use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
 
 /// Runs the command; returns the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
+    send_messages(run)?;
     let sink = run.report.as_deref().map(open_report).transpose()?;
     let begun = begin(run);
     let report_path = sink.as_ref().and_then(Sink::path);
@@ -90,6 +91,22 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     Ok(if reported { outcome.exit_code() } else { REFUSED })
 }
 
+/// From here on, Stockade's own messages go where `--messages` says.
+///
+/// # Errors
+/// It isn't an open descriptor that can be written.
+pub(super) fn send_messages(run: &Run) -> Result<(), Failure> {
+    let Some(number) = run.messages else {
+        return Ok(());
+    };
+    message::send_to(number).map_err(|error| {
+        Failure::text(
+            REFUSED,
+            format!("can't print messages to descriptor {number} (`--messages`): {error}"),
+        )
+    })
+}
+
 /// The approver, if there is one.
 type Asked = Option<Arc<dyn Approver>>;
 
@@ -128,13 +145,13 @@ fn refused(run: &Run, profile: &str) -> Report {
     Report::refused(profile, &run.command, &root)
 }
 
-/// Prepares everything up to the start.
-fn ready(
+/// The sandbox of a run: its profile, and what the flags add.
+pub(super) fn sandbox(
     run: &Run,
     acting: &Acting,
     (approver, ledger): (Option<&Arc<dyn Approver>>, &Ledger),
     (granted, report): (&[PathBuf], Option<&Path>),
-) -> Result<Ready, Failure> {
+) -> Result<Sandbox, Failure> {
     let mut sandbox = acting.sandbox()?.limits(limits(run)).trace(run.trace);
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
@@ -169,7 +186,17 @@ fn ready(
         sandbox = sandbox.by_text(&script.reads, &script.writes)?;
     }
     sandbox = with_questions(sandbox, run, approver);
-    sandbox = ledger.with_grants(sandbox, run, &acting.profile)?;
+    ledger.with_grants(sandbox, run, &acting.profile)
+}
+
+/// Prepares everything up to the start.
+fn ready(
+    run: &Run,
+    acting: &Acting,
+    aides: (Option<&Arc<dyn Approver>>, &Ledger),
+    paths: (&[PathBuf], Option<&Path>),
+) -> Result<Ready, Failure> {
+    let sandbox = sandbox(run, acting, aides, paths)?;
     say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
@@ -177,7 +204,8 @@ fn ready(
     if let Some(why) = &ready.report().enforcement.kept_exact {
         note(&format!("`--trace fast` isn't taken: {why}"));
     }
-    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never);
+    // A caller that decides each access by itself decides none where nothing can be asked.
+    let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never) && !run.ask_each;
     if was_chosen && !ready.asks() {
         return Err(
             Failure::text(REFUSED, "this run can't ask questions: it has no supervisor of its own")
@@ -188,7 +216,7 @@ fn ready(
 }
 
 /// Reports paths of the flags that don't exist, with a hint where they look like an unexpanded shell word.
-fn say_absent(run: &Run) {
+pub(super) fn say_absent(run: &Run) {
     for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
         for path in paths.iter().filter(|path| !path.exists()) {
             let text = path.to_string_lossy();

@@ -7,25 +7,19 @@ use std::path::Path;
 
 use serde_json::json;
 
-use nix::sys::termios::{FlushArg, tcflush};
-
 use super::REFUSED;
 use super::args::Trust;
+use super::confirm::{LineMeaning, UNCLEAR, ask};
 use super::layers::{Here, unprinted};
 use super::message::{Failure, note, note_empty};
 use stockade::approve::Choice;
-pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 use stockade_judge::{self as judge, Line, Project};
-use stockade_text::visible::style::{Ink, Style};
 use stockade_text::visible::visible_but_for_blanks;
 
 /// Exit code: the project isn't trusted.
 const UNTRUSTED: u8 = 1;
-
-/// The longest line of a terminal.
-const LONGEST_LINE: usize = 4096;
 
 /// Carries out `stockade trust`.
 pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -144,7 +138,7 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
             .hint("`--hash HASH` trusts exactly the reviewed content, `--yes` the present content"));
     }
     loop {
-        match ask(&stdin).map_err(|error| Failure::new(REFUSED, &error))? {
+        match ask(&stdin, "Trust this configuration?").map_err(|error| Failure::new(REFUSED, &error))? {
             LineMeaning::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
             LineMeaning::Details => {
                 let lines = project
@@ -155,20 +149,6 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
             }
             LineMeaning::Unclear => note(UNCLEAR),
         }
-    }
-}
-
-/// Reads one line from the person. Input typed before the question doesn't answer it, and end of input is a no.
-fn ask(stdin: &io::Stdin) -> io::Result<LineMeaning> {
-    let _ = tcflush(stdin, FlushArg::TCIFLUSH);
-    let offer = AnswerChoices::whether();
-    let question = Ink::here().styled(Style::Asked, "Trust this configuration?");
-    let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
-    // Bypasses the buffer of `Stdin`, which would keep input beyond the answer.
-    let mut line = [0; LONGEST_LINE];
-    match nix::unistd::read(stdin, &mut line)? {
-        0 => Ok(LineMeaning::Answer(Choice::No { all: false }, None)),
-        length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),
     }
 }
 

@@ -263,3 +263,95 @@ fn a_stored_grant_is_shown_revoked_once_and_its_end_recorded() {
         unknown.stderr()
     );
 }
+
+#[test]
+fn following_prints_each_new_row_once_and_escaped() {
+    let place = Place::new();
+    let mut child = place
+        .command(STOCKADE)
+        .args(["audit", "list", "--follow", "--limit", "1"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    // The trail need not be there, and another process makes it.
+    for round in 0..3 {
+        record(&place, RUN, [Record::Denied(seen(&format!("/round\u{1b}[2J{round}")))]);
+        let line = lines.next().unwrap().unwrap();
+        assert!(line.contains(&format!("/round\\u{{1b}}[2J{round}")), "{line:?}");
+    }
+    record(&place, RUN, (0..3).map(|n| Record::Denied(seen(&format!("/many{n}")))));
+    for n in 0..3 {
+        assert!(lines.next().unwrap().unwrap().contains(&format!("/many{n}")));
+    }
+    let id = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert!(lines.next().is_none());
+}
+
+#[test]
+fn following_ends_with_its_reader() {
+    let place = Place::new();
+    record(&place, RUN, [Record::Denied(seen("/first"))]);
+    let shell = format!("{STOCKADE} audit list --follow --json | head -n 1");
+    let finished = finish(place.command("sh").args(["-c", &shell]), b"");
+    assert!(
+        finished.stdout().contains("/first") && finished.stderr().is_empty(),
+        "{finished:?}"
+    );
+}
+
+/// What the mapping of OTLP allows (opentelemetry-proto, `logs.proto` and `common.proto`), checked by hand: protobuf's own
+/// parser checks it where it is installed.
+#[test]
+fn an_export_for_open_telemetry_is_one_logs_data_a_line() {
+    let place = Place::new();
+    record(&place, RUN, all_kinds());
+    let text = output(&place, &["audit", "export", "--otel"]);
+    let rows = output(&place, &["audit", "export", "--jsonl"]);
+    assert_eq!(text.lines().count(), rows.lines().count());
+    for (line, row) in text.lines().zip(rows.lines()) {
+        let (data, row): (Value, Value) = (serde_json::from_str(line).unwrap(), serde_json::from_str(row).unwrap());
+        let record = &data["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0];
+        let nanoseconds = format!("{}000000", row["time_ms"]);
+        assert_eq!(record["timeUnixNano"], json!(nanoseconds));
+        assert_eq!(
+            record["eventName"],
+            json!(format!("stockade.audit.{}", row["kind"].as_str().unwrap()))
+        );
+        let severity = match row["kind"].as_str().unwrap() {
+            "denied" => 13,
+            "lost" => 17,
+            _ => record["severityNumber"].as_u64().unwrap(),
+        };
+        assert_eq!(record["severityNumber"], json!(severity));
+        let attributes = record["attributes"].as_array().unwrap();
+        let attribute = |key: &str| &attributes.iter().find(|one| one["key"] == key).unwrap()["value"];
+        assert_eq!(attribute("stockade.run"), &json!({"stringValue": row["run"]}));
+        assert_eq!(
+            attribute("stockade.audit.seq"),
+            &json!({"intValue": row["seq"].to_string()})
+        );
+        let record_of_row = row["record"].as_object().unwrap();
+        let values = attribute("stockade.record")["kvlistValue"]["values"]
+            .as_array()
+            .unwrap();
+        assert_eq!(values.len(), record_of_row.len());
+    }
+    parsed_by_protobuf(&text);
+}
+
+/// Has protobuf's parser read each line, which takes no field that it doesn't know.
+fn parsed_by_protobuf(text: &str) {
+    const PARSE: &str = "import sys\n\
+        from google.protobuf import json_format\n\
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData\n\
+        for line in sys.stdin: print(json_format.Parse(line, LogsData()).resource_logs[0].scope_logs[0].scope.name)";
+    let Some(python) = crate::common::python_with(&["opentelemetry.proto.logs.v1.logs_pb2"]) else {
+        return crate::common::skipped("the Python package opentelemetry-proto isn't installed");
+    };
+    let finished = finish(Command::new(python).args(["-c", PARSE]), text.as_bytes());
+    assert_eq!(finished.stderr(), "");
+    assert_eq!(finished.stdout(), "stockade.audit\n".repeat(text.lines().count()));
+}

@@ -174,7 +174,7 @@ fn an_undeclared_agent_is_an_error_of_run_too() {
         let said = refused.stderr();
         assert!(said.contains(r"stockade: no agent is called `fixer\u{202e}`"), "{said}");
         assert!(
-            said.contains("hint: there are `worker`, `judge`, `planner`, `leader`; others are declared"),
+            said.contains("hint: there are `worker`, `judge`, `planner`, `leader`, `mcp`; others are declared"),
             "{said}"
         );
     }
@@ -222,7 +222,7 @@ fn options_of_a_run_are_in_groups() {
     Grants: what the run may do: read write exec env deny host listen net llm socket cap mode
     Limits: time-limit cpu-limit memory-limit process-limit open-files-limit file-size-limit disk-limit output-limit
     Questions: ask ask-timeout escalate
-    Report and audit trail: report audit
+    Report and audit trail: report messages audit
     Enforcement: trace resolver accept-shortfall
     ");
 }

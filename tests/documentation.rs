@@ -23,17 +23,23 @@ macro_rules! pages {
 
 pages! {
     the_readme: "README.md",
+    agents: "docs/agents.md",
     asking: "docs/asking.md",
     audit: "docs/audit.md",
+    batches: "docs/batches.md",
     containers: "docs/containers.md",
     costs: "docs/costs.md",
     inference: "docs/inference.md",
     install: "docs/install.md",
+    install_in_clients: "docs/install-in-clients.md",
     judging: "docs/judging.md",
     library: "docs/library.md",
     limits: "docs/limits.md",
+    mcp_serve: "docs/mcp-serve.md",
     network: "docs/network.md",
+    node: "docs/node.md",
     profiles: "docs/profiles.md",
+    python: "docs/python.md",
     running: "docs/running.md",
     troubleshooting: "docs/troubleshooting.md",
 }

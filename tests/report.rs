@@ -124,6 +124,59 @@ fn the_run_does_not_get_the_descriptor_of_the_report() {
 }
 
 #[test]
+fn a_descriptor_takes_the_messages_and_standard_error_stays_the_programs() {
+    let ran = run()
+        .after("exec 5>@HOME/messages")
+        .flags(["--messages", "fd:5"])
+        .bash("echo own >&2; echo forged >&5; cat closed")
+        .file("closed", "")
+        .status(1)
+        .any_stderr()
+        .ends();
+    let (messages, errors) = (
+        fs::read_to_string(ran.place.path("~/messages")).unwrap(),
+        ran.finished.stderr(),
+    );
+    assert!(
+        messages.contains("was refused reading") && messages.contains("hint: "),
+        "{messages}"
+    );
+    assert!(
+        !messages.contains("forged") && !errors.contains("stockade:"),
+        "{errors}"
+    );
+    assert!(errors.starts_with("own\n"), "{errors}");
+    let ran = run()
+        .after("exec 5>@HOME/messages")
+        .flags(["--messages", "fd:5", "--profile", "no-such"])
+        .status(125)
+        .ends();
+    let messages = fs::read_to_string(ran.place.path("~/messages")).unwrap();
+    assert!(
+        messages.starts_with("stockade: no profile is called `no-such`"),
+        "{messages}"
+    );
+}
+
+#[test]
+fn messages_go_to_no_descriptor_that_cannot_be_written() {
+    for (flag, said) in [
+        ("fd:77", "can't print messages to descriptor 77"),
+        ("fd:4", "it isn't open for writing"),
+        ("fd:1", "it is `fd:3`"),
+        ("5", "it is `fd:3`"),
+    ] {
+        run()
+            .after("exec 4</dev/null")
+            .flags(["--messages", flag])
+            .bash("echo ran")
+            .status(125)
+            .stderr_has(said)
+            .ends();
+    }
+}
+
+#[test]
 fn a_descriptor_that_is_not_open_for_writing_is_refused() {
     run()
         .flags(["--report", "fd:77"])

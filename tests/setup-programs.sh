@@ -4,18 +4,36 @@
 #
 #   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
+#   STOCKADE_TEST_PYTHON  where maturin, the packages of the drop-ins and of other formats go (default: target/test-python)
+#   STOCKADE_TEST_MCP  where MCP servers in Python and their client library go (default: target/test-mcp)
 set -eu
 cd "$(dirname "$0")/.."
 
 everything=2026.8.31
+fetch=2026.10.24
 filesystem=2026.8.31
+git=2026.10.19
+mcp=2.3.0
+mcp_old=1.30.0
 memory=2026.8.31
+inspector=2.12.0
+sdk=1.32.2
+client=2.4.0
+sqlite=2025.4.25
+thinking=2026.8.31
+time=2026.10.19
 tsx=4.23.15
 undici=6.29.1
 uv=0.13.9
+typescript=5.9.3
+types_node=20.19.43
+python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
+opentelemetry-proto==1.45.2 kubernetes-validate==1.37.0"
 
 npm_directory=${STOCKADE_TEST_NPM:-target/test-npm}
 uv_directory=${STOCKADE_TEST_UV:-target/test-uv}
+python_directory=${STOCKADE_TEST_PYTHON:-target/test-python}
+mcp_directory=${STOCKADE_TEST_MCP:-target/test-mcp}
 
 # What root has at home, in a version manager's directory say, other users' tests can't run.
 pythons="python3 /usr/bin/python3 $HOME/.pyenv/versions/*/bin/python3"
@@ -70,6 +88,7 @@ need curl curl
 need chromium chromium
 need openssl openssl
 need musl-gcc musl-tools
+need shellcheck shellcheck
 need strace strace
 need unshare util-linux
 need setpriv util-linux
@@ -104,19 +123,51 @@ has_server() { # NAME VERSION
     has_package "@modelcontextprotocol/$1" "$2"
 }
 if ! { has_server server-everything $everything && has_server server-filesystem $filesystem &&
-    has_server server-memory $memory && has_package tsx $tsx && has_package undici $undici; }; then
+    has_server server-memory $memory && has_server inspector $inspector && has_server sdk $sdk &&
+    has_server client $client && has_server server-sequential-thinking $thinking && has_package tsx $tsx && has_package undici $undici &&
+    has_package typescript $typescript && has_package @types/node $types_node; }; then
     mkdir -p "$npm_directory"
     [ -e "$npm_directory/package.json" ] || echo '{ "private": true }' >"$npm_directory/package.json"
     npm install --prefix "$npm_directory" --no-audit --no-fund --ignore-scripts --loglevel=error --save-exact \
         "@modelcontextprotocol/server-everything@$everything" \
         "@modelcontextprotocol/server-filesystem@$filesystem" \
         "@modelcontextprotocol/server-memory@$memory" \
+        "@modelcontextprotocol/server-sequential-thinking@$thinking" \
+        "@modelcontextprotocol/inspector@$inspector" \
+        "@modelcontextprotocol/sdk@$sdk" \
+        "@modelcontextprotocol/client@$client" \
         "tsx@$tsx" \
-        "undici@$undici"
+        "undici@$undici" \
+        "typescript@$typescript" \
+        "@types/node@$types_node"
 fi
 
 if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
     rm -rf "$uv_directory"
     python3 -m venv "$uv_directory"
     "$uv_directory/bin/pip" install -q --disable-pip-version-check "uv==$uv"
+fi
+
+# What `scripts/bindings` builds the Python package with, what its drop-ins are for, and what checks the formats of others.
+# `ray` is too large for this: `STOCKADE_TEST_PYTHONS` names a Python that has it.
+if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ]; then
+    rm -rf "$python_directory"
+    python3 -m venv "$python_directory"
+    # shellcheck disable=SC2086 # one word a package
+    "$uv_directory/bin/uv" pip install -q --python "$python_directory/bin/python" $python_packages
+    echo "$python_packages" >"$python_directory/installed"
+fi
+
+python_servers="mcp==$mcp mcp-server-fetch==$fetch mcp-server-git==$git mcp-server-time==$time"
+old_servers="mcp==$mcp_old mcp-server-sqlite==$sqlite"
+if [ "$(cat "$mcp_directory/installed" 2>/dev/null)" != "$python_servers $old_servers" ]; then
+    rm -rf "$mcp_directory"
+    python3 -m venv "$mcp_directory"
+    # shellcheck disable=SC2086 # one word a package
+    "$mcp_directory/bin/pip" install -q --disable-pip-version-check $python_servers
+    # This one needs the library's first version.
+    python3 -m venv "$mcp_directory/old"
+    # shellcheck disable=SC2086 # one word a package
+    "$mcp_directory/old/bin/pip" install -q --disable-pip-version-check $old_servers
+    echo "$python_servers $old_servers" >"$mcp_directory/installed"
 fi

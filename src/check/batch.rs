@@ -105,7 +105,7 @@ enum Line {
 }
 
 /// Answers until the input ends; the exit code tells whether every line was answered.
-pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
+pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
     let mut is_all_answered = true;
@@ -134,7 +134,7 @@ pub(super) fn answer_all(desk: &mut Desk<'_>, input: impl Read, out: &mut dyn Wr
 }
 
 /// The answer; an error is the output line with the reason that there is none.
-fn reply(desk: &mut Desk<'_>, line: &[u8]) -> Result<String, String> {
+fn reply(desk: &mut Desk, line: &[u8]) -> Result<String, String> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(unanswered(
             None,
@@ -158,10 +158,10 @@ fn reply(desk: &mut Desk<'_>, line: &[u8]) -> Result<String, String> {
     };
     let asked = Asked {
         agent: question.agent,
-        act,
         cwd: question.cwd,
         root: question.root,
         rules: question.rules,
+        ..Asked::about(act)
     };
     match desk.answer(&asked) {
         Ok(answer) => serde_json::to_string(&Reply {

@@ -8,12 +8,13 @@ use super::super::REFUSED;
 use super::super::args::Check;
 use super::super::layers::UnknownAgent;
 use super::super::message::{Failure, note};
-use stockade::Sandbox;
 use stockade::audit::{Judged, Record};
-use stockade::config::{Agent, ConfigurationError};
+use stockade::config::join::PROFILE;
+use stockade::config::{Agent, ConfigurationError, Tool};
 use stockade::policy::{Capabilities, Mode, Role};
-use stockade::profile::visible;
+use stockade::profile::{Origin, visible};
 use stockade::surroundings::Surroundings;
+use stockade::{NetworkChoice, Sandbox};
 use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Judge, Layers, Permissions, permissions_of};
 use stockade_store::{AuditWriter, Level};
@@ -22,17 +23,71 @@ use stockade_store::{AuditWriter, Level};
 const MOST_KEPT: usize = 64;
 
 /// One question. Missing fields take the values of the flags.
-pub(super) struct Asked {
-    pub(super) agent: Option<String>,
-    pub(super) act: Act,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) root: Option<PathBuf>,
-    pub(super) rules: Option<PathBuf>,
+pub struct Asked {
+    pub agent: Option<String>,
+    pub act: Act,
+    pub cwd: Option<PathBuf>,
+    pub root: Option<PathBuf>,
+    pub rules: Option<PathBuf>,
+    /// Whether it is a call of an MCP server's tool: the agent knows that there is such a tool, so it need not be declared.
+    pub is_of_server: bool,
+}
+
+impl Asked {
+    /// A question about an act, with the flags' values for all else.
+    pub fn about(act: Act) -> Asked {
+        Asked {
+            agent: None,
+            act,
+            cwd: None,
+            root: None,
+            rules: None,
+            is_of_server: false,
+        }
+    }
+}
+
+/// What files and hosts are judged by in place of an agent's own profile, where the caller confines what it starts: the
+/// same as its runs get. Without an agent the role is the whole profile.
+#[derive(Debug, Default)]
+pub struct Ground {
+    pub profile: Option<String>,
+    pub read: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
+    pub hosts: Vec<String>,
+    pub deny: Vec<String>,
+    pub network: Option<NetworkChoice>,
+    pub llm: bool,
+}
+
+impl Ground {
+    /// The sandbox with the grants.
+    fn granted(&self, mut sandbox: Sandbox) -> Result<Sandbox, stockade::Error> {
+        for path in &self.read {
+            sandbox = sandbox.read(path);
+        }
+        for path in &self.write {
+            sandbox = sandbox.write(path);
+        }
+        for host in &self.hosts {
+            sandbox = sandbox.host(host)?;
+        }
+        for glob in &self.deny {
+            sandbox = sandbox.deny(glob)?;
+        }
+        if let Some(choice) = self.network {
+            sandbox = sandbox.network(choice);
+        }
+        match self.llm {
+            true => sandbox.llm(),
+            false => Ok(sandbox),
+        }
+    }
 }
 
 /// The reason that there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Wrong {
+pub enum Wrong {
     #[error("the root `{}` can't be used", visible(&.0.to_string_lossy()))]
     Root(PathBuf, #[source] std::io::Error),
     #[error(transparent)]
@@ -44,7 +99,7 @@ pub(super) enum Wrong {
 }
 
 impl Wrong {
-    pub(super) fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Wrong::Agent(unknown) => Some(unknown.hint()),
             Wrong::Root(..) => Some("name a directory that exists".into()),
@@ -63,23 +118,25 @@ struct Key {
 /// Cache entry of a root and rules file.
 struct Ready {
     layers: Layers,
+    permissions: Permissions,
     judge: Judge,
     root: PathBuf,
-    /// The resources that each requested agent can reach, by name.
-    reachable: HashMap<String, Reachable>,
+    /// The resources that each requested agent can reach, by name; `None` for the caller's own ground.
+    reachable: HashMap<Option<String>, Reachable>,
 }
 
 /// Answers questions.
-pub(super) struct Desk<'c> {
-    check: &'c Check,
+pub struct Desk {
+    check: Check,
+    ground: Option<Ground>,
     surroundings: Surroundings,
     ready: HashMap<Key, Ready>,
     writer: AuditWriter,
 }
 
-impl<'c> Desk<'c> {
+impl Desk {
     /// Reads the files that the flags name, so that an error in them is reported before the first question.
-    pub(super) fn open(check: &'c Check) -> Result<Desk<'c>, Failure> {
+    pub fn open(check: Check, ground: Option<Ground>) -> Result<Desk, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let root = surroundings
             .directory
@@ -91,6 +148,7 @@ impl<'c> Desk<'c> {
         let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
         Ok(Desk {
             check,
+            ground,
             surroundings,
             ready: HashMap::from([(key, ready)]),
             writer,
@@ -98,8 +156,9 @@ impl<'c> Desk<'c> {
     }
 
     /// Decides, and records the decision.
-    pub(super) fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
-        let check = self.check;
+    pub fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
+        let check = &self.check;
+        let ground = self.ground.as_ref();
         let here = &self.surroundings.directory;
         let said_root = asked.root.as_deref().or(check.root.as_deref());
         let rules = asked.rules.as_deref().or(check.rules.as_deref());
@@ -123,13 +182,14 @@ impl<'c> Desk<'c> {
             (None, None) => ready.root.clone(),
         };
         let answer = match &asked.act {
+            Act::Tool(call) if asked.is_of_server => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
             Act::Tool(call) => ready.judge.tool(agent.as_ref(), call, &cwd),
-            Act::Path(action, path) => match &agent {
-                Some(agent) => ready.reachable(agent)?.path(*action, path, &cwd),
+            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground)? {
+                Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
             },
-            Act::Connect(host) => match &agent {
-                Some(agent) => ready.reachable(agent)?.connect(host),
+            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground)? {
+                Some(reachable) => reachable.connect(host),
                 None => files::without_context(Capabilities::NET),
             },
         };
@@ -159,7 +219,7 @@ impl<'c> Desk<'c> {
     }
 
     /// Writes the rest of the trail. No decision depends on it.
-    pub(super) fn close(self) {
+    pub fn close(self) {
         if let Err(error) = self.writer.finish() {
             note(&Failure::new(REFUSED, &error).message);
         }
@@ -181,29 +241,57 @@ impl Ready {
             permissions.deny.extend(deny);
         }
         Ok(Ready {
-            judge: Judge::new(permissions, layers.tools(), &root),
+            judge: Judge::new(permissions.clone(), layers.tools(), &root),
+            permissions,
             layers,
             root,
             reachable: HashMap::new(),
         })
     }
 
-    /// The resources that the agent's runs could reach here, resolved once.
-    fn reachable(&mut self, agent: &Agent) -> Result<&Reachable, Wrong> {
-        if !self.reachable.contains_key(&agent.name) {
-            let role = agent.role();
+    /// The judge that knows this tool, declared or not.
+    fn of_server(&self, tool: &str) -> Judge {
+        let mut tools = self.layers.tools();
+        if tools.iter().all(|declared| declared.name != tool) {
+            tools.push(Tool {
+                name: tool.to_string(),
+                profile: None,
+                commands: None,
+                capabilities: None,
+                origin: Origin::BuiltIn,
+            });
+        }
+        Judge::new(self.permissions.clone(), tools, &self.root)
+    }
+
+    /// The resources that the agent's runs could reach here, or those of the caller's own ground, resolved once; `None`
+    /// with neither.
+    fn reachable(&mut self, agent: Option<&Agent>, ground: Option<&Ground>) -> Result<Option<&Reachable>, Wrong> {
+        if agent.is_none() && ground.is_none() {
+            return Ok(None);
+        }
+        let name = agent.map(|agent| agent.name.clone());
+        if !self.reachable.contains_key(&name) {
+            let role = agent.map_or(Role::WHOLE, Agent::role);
+            let named = ground.and_then(|ground| ground.profile.as_deref());
+            let profile = named.or(agent.map(Agent::profile)).unwrap_or(PROFILE);
             let policy = |mode: Mode| {
-                let sandbox = Sandbox::profile(agent.profile())?.root(&self.root);
-                sandbox.role(Role { mode, ..role.clone() }).policy_of_any_command()
+                let sandbox = Sandbox::profile(profile)?.root(&self.root);
+                let sandbox = sandbox.role(Role { mode, ..role.clone() });
+                let sandbox = match ground {
+                    Some(ground) => ground.granted(sandbox)?,
+                    None => sandbox,
+                };
+                sandbox.policy_of_any_command()
             };
             let free = match role.mode {
                 Mode::Manual => Mode::AcceptEdits,
                 Mode::AcceptEdits | Mode::Bypass => role.mode,
             };
             let reachable = Reachable::new(policy(role.mode)?, policy(free)?);
-            self.reachable.insert(agent.name.clone(), reachable);
+            self.reachable.insert(name.clone(), reachable);
         }
-        Ok(&self.reachable[&agent.name])
+        Ok(self.reachable.get(&name))
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::REFUSED;
 use super::args::Check;
 use super::message::Failure;
-use desk::{Asked, Desk, Wrong};
+pub use desk::{Asked, Desk, Ground, Wrong};
 use stockade::profile::visible;
 use stockade_judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
 use stockade_text::quote::command_line;
@@ -23,7 +23,7 @@ const UNCONFIRMED: u8 = 3;
 
 /// Carries out `stockade check …`.
 pub fn check(check: &Check, out: &mut dyn Write) -> Result<u8, Failure> {
-    let mut desk = Desk::open(check)?;
+    let mut desk = Desk::open(check.clone(), None)?;
     let outcome = match check.batch {
         true => batch::answer_all(&mut desk, io::stdin().lock(), out),
         false => one(check, &mut desk, out),
@@ -32,15 +32,8 @@ pub fn check(check: &Check, out: &mut dyn Write) -> Result<u8, Failure> {
     outcome
 }
 
-fn one(check: &Check, desk: &mut Desk<'_>, out: &mut dyn Write) -> Result<u8, Failure> {
-    let asked = Asked {
-        agent: check.agent.clone(),
-        act: act(check)?,
-        cwd: None,
-        root: None,
-        rules: None,
-    };
-    let answer = desk.answer(&asked)?;
+fn one(check: &Check, desk: &mut Desk, out: &mut dyn Write) -> Result<u8, Failure> {
+    let answer = desk.answer(&Asked::about(act(check)?))?;
     let written = match check.json {
         true => writeln!(out, "{}", serde_json::json!(answer)),
         false => out.write_all(shown(&answer).as_bytes()),

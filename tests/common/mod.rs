@@ -33,6 +33,22 @@ pub fn python() -> &'static str {
     }
 }
 
+/// A Python that has these modules: one of `STOCKADE_TEST_PYTHONS`, a list like `PATH`, of the environment that `tests/setup-programs.sh` makes, or
+/// the system's.
+pub fn python_with(modules: &[&str]) -> Option<std::path::PathBuf> {
+    let made = checkout().join("target/test-python/bin/python3");
+    let named = std::env::var_os("STOCKADE_TEST_PYTHONS").unwrap_or_default();
+    let named: Vec<_> = std::env::split_paths(&named)
+        .filter(|python| python.is_absolute())
+        .collect();
+    let mut pythons = named.into_iter().chain([made, python().into()]);
+    let import = format!("import {}", modules.join(", "));
+    pythons.find(|python| {
+        let tried = std::process::Command::new(python).args(["-c", &import]).output();
+        tried.is_ok_and(|tried| tried.status.success())
+    })
+}
+
 /// How often a race is tried, normally or with `STOCKADE_TEST_SOAK=1` (see `scripts/test`).
 pub fn tries<T>(usually: T, soaking: T) -> T {
     match std::env::var_os("STOCKADE_TEST_SOAK").is_some_and(|value| value == "1") {

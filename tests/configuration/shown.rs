@@ -42,6 +42,8 @@ fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_t
         agents.planner.profile = "workspace"
         agents.leader.mode = "manual"
         agents.leader.profile = "workspace"
+        agents.mcp.mode = "accept-edits"
+        agents.mcp.profile = "workspace"
         ! stockade: `@ROOT/.stockade/config.toml` isn't trusted, so what it allows doesn't count: `stockade trust` shows it
         Some(0)
         "#);
@@ -56,6 +58,8 @@ fn each_line_that_counts_is_shown_with_its_origin_and_what_does_not_count_with_t
         agents.planner.profile = "workspace"  # built in
         agents.leader.mode = "manual"  # built in
         agents.leader.profile = "workspace"  # built in
+        agents.mcp.mode = "accept-edits"  # built in
+        agents.mcp.profile = "workspace"  # built in
         # doesn't count, not trusted: permissions.allow = { tool = "bash", command = "git push" }  # @ROOT/.stockade/config.toml:3
         ! stockade: `@ROOT/.stockade/config.toml` isn't trusted, so what it allows doesn't count: `stockade trust` shows it
         Some(0)

@@ -89,6 +89,15 @@ fn a_choice_counts_in_the_scripts_directory_alone() {
 }
 
 #[test]
+fn nothing_is_kept_of_a_script_that_is_to_be_forgotten() {
+    let place = Place::new();
+    place.file("write.py", WRITES);
+    assert_eq!(place.exec(&["--forget", "--profile", "workspace", "write.py"]).code, 0);
+    assert_eq!(place.exec(&["--forget", "write.py"]).code, 1);
+    assert_eq!(place.call(&["script", "list"]).stdout, "");
+}
+
+#[test]
 fn a_profile_in_a_file_is_for_one_run() {
     let place = Place::new();
     place.file("write.py", WRITES);

@@ -7,6 +7,10 @@ mod common;
 mod audit;
 #[path = "../bad_input/mod.rs"]
 mod bad_input;
+#[path = "../batch.rs"]
+mod batch;
+#[path = "../batch_engines.rs"]
+mod batch_engines;
 #[path = "../check.rs"]
 mod check;
 #[path = "../command_line.rs"]
@@ -19,10 +23,16 @@ mod doctor;
 mod documentation;
 #[path = "../hints.rs"]
 mod hints;
+#[path = "../hook/mod.rs"]
+mod hook;
+#[path = "../install/mod.rs"]
+mod install;
 #[path = "../judge/mod.rs"]
 mod judge;
 #[path = "../library.rs"]
 mod library;
+#[path = "../log.rs"]
+mod log;
 #[path = "../page.rs"]
 mod page;
 #[path = "../profiles/mod.rs"]
@@ -31,5 +41,7 @@ mod profiles;
 mod report;
 #[path = "../schema.rs"]
 mod schema;
+#[path = "../shell.rs"]
+mod shell;
 #[path = "../structure.rs"]
 mod structure;

@@ -11,7 +11,11 @@ mod first_denial;
 mod inference;
 #[path = "../learn.rs"]
 mod learn;
+#[path = "../mcp/mod.rs"]
+mod mcp;
 #[path = "../programs.rs"]
 mod programs;
 #[path = "../same_as_bare/mod.rs"]
 mod same_as_bare;
+#[path = "../serving/mod.rs"]
+mod serving;

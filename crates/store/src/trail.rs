@@ -55,6 +55,8 @@ pub struct Choice {
     pub run: Option<String>,
     /// Only rows from this time on: milliseconds since 1970.
     pub since_ms: Option<u64>,
+    /// Only rows behind this one.
+    pub after_seq: Option<u64>,
     /// Only this many of the newest rows.
     pub limit: Option<u64>,
 }
@@ -164,14 +166,16 @@ impl Trail {
         let order = if newest_first { "DESC LIMIT ?3" } else { "LIMIT ?3" };
         let limit = choice.limit.map_or(-1, u64::cast_signed);
         let since = choice.since_ms.map(u64::cast_signed);
+        // The first row's number is 1.
+        let after = choice.after_seq.unwrap_or(0).cast_signed();
         let mut kept = Vec::new();
         let mut outcome = Ok(());
         self.database.doing("read", |connection| {
             let mut statement = connection.prepare(&format!(
                 "SELECT * FROM records NOT INDEXED
-                 WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2) ORDER BY seq {order}"
+                 WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2) ORDER BY seq {order}"
             ))?;
-            let mut rows = statement.query((&choice.run, since, limit))?;
+            let mut rows = statement.query((&choice.run, since, limit, after))?;
             while let Some(row) = rows.next()? {
                 let row = parse(row)?;
                 if newest_first {

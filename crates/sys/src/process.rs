@@ -253,6 +253,26 @@ pub fn set_apart(command: &mut std::process::Command, seconds: u32) {
     unsafe { command.process_group(0).pre_exec(prepare) };
 }
 
+/// Makes a command start apart from the terminal's foreground, in its own process group, with the signals as this process's
+/// caller left them, and get a signal when this thread ends, however that comes (prctl(2), `PR_SET_PDEATHSIG`). Where it has
+/// ended before, nothing starts.
+pub fn end_with_us(command: &mut std::process::Command, signal: libc::c_int) {
+    use super::signals;
+    use std::os::unix::process::CommandExt;
+    let (ignored, us) = (signals::ignored(), id());
+    let prepare = move || {
+        signals::reset_dispositions(ignored);
+        signals::SignalSet::of(&[]).set()?;
+        confine::parent_death_signal(signal)?;
+        match parent() == us {
+            true => Ok(()),
+            false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+        }
+    };
+    // SAFETY: between fork and exec the closure makes system calls only: no allocation, no lock.
+    unsafe { command.process_group(0).pre_exec(prepare) };
+}
+
 /// The machine's processors, also where a container gets the time of few. Queried once.
 pub fn processors() -> u64 {
     static COUNT: OnceLock<u64> = OnceLock::new();
@@ -327,9 +347,10 @@ impl Precedence {
 }
 
 /// Returns the id, or for 0 the calling thread's.
+///
+/// Not by libc's function: `file::entry_status` has the reason.
 fn thread_or(id: i32) -> i32 {
-    // SAFETY: integers only.
-    if id == 0 { unsafe { libc::gettid() } } else { id }
+    if id == 0 { nix::unistd::gettid().as_raw() } else { id }
 }
 
 impl Drop for Precedence {

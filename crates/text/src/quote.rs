@@ -25,6 +25,25 @@ pub fn quoted(word: &OsStr) -> String {
     }
 }
 
+/// One word as every shell of the sh family and fish reads it, for a program and not for a person: bare if no shell
+/// interprets it, otherwise in single quotes. What some shells take for an escape inside of these stands in double quotes.
+pub fn for_any_shell(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:,@".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_string();
+    }
+    let mut text = String::from("'");
+    for c in word.chars() {
+        match c {
+            '\'' => text.push_str(r#"'"'"'"#),
+            '\\' => text.push_str(r#"'"\\"'"#),
+            _ => text.push(c),
+        }
+    }
+    text.push('\'');
+    text
+}
+
 /// Runs of blanks could fill a line, so that the following text looks like a line of Stockade's.
 const BLANKS: &str = "  ";
 
@@ -82,6 +101,35 @@ mod tests {
                 .output()
                 .unwrap();
             assert_eq!(ran.stdout, *word, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_shell_that_is_here_reads_a_word_as_it_was() {
+        let words = WORDS.iter().filter_map(|word| std::str::from_utf8(word).ok());
+        let hard = [
+            "a\\'; id; '",
+            "\\",
+            "'\\''",
+            "!x",
+            "-n",
+            "a\nb\tc",
+            "$(id)`id`",
+            "~",
+            "=ls",
+            "#",
+            "{a,b}",
+            "\u{1}'x",
+        ];
+        for word in words.chain(hard) {
+            let text = for_any_shell(word);
+            for shell in ["sh", "bash", "dash", "zsh", "ksh", "fish"] {
+                let script = format!("printf '%s' {text}");
+                let Ok(ran) = std::process::Command::new(shell).args(["-c", &script]).output() else {
+                    continue;
+                };
+                assert_eq!(ran.stdout, word.as_bytes(), "{shell}: {text}");
+            }
         }
     }
 

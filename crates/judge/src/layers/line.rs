@@ -166,6 +166,6 @@ pub(super) fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String
 }
 
 /// Quotes a string for TOML, except for invisible characters, which the display code escapes.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

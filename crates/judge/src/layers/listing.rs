@@ -1,6 +1,6 @@
 //! Lists all effective configuration as lines, each with its origins.
 
-use super::line::{Field, Fields, Line, Missing, bare_tool, lines, texts};
+use super::line::{Field, Fields, Line, Missing, bare_tool, lines, quoted, texts};
 use super::{Layers, Section};
 use crate::known;
 use stockade::profile::Origin;
@@ -24,7 +24,32 @@ impl Layers {
             let origins = |field| self.origins(Section::Tools, &tool.name, field, own.as_deref(), &tool.fields());
             all.extend(lines(Section::Tools, &tool.name, fields, origins));
         }
+        all.extend(self.mcp_lines());
         all.extend(self.missing_lines());
+        all
+    }
+
+    /// MCP servers: the user's, and what the project's file narrows, trusted or not.
+    fn mcp_lines(&self) -> Vec<Line> {
+        let project = self.project.iter().map(|project| &project.configuration);
+        let mut all = Vec::new();
+        for configuration in std::iter::once(&self.user).chain(project) {
+            for server in &configuration.mcp.servers {
+                all.extend(server.fields().into_iter().map(|(field, value)| Line {
+                    text: format!("mcp.servers.{}.{field} = {value}", server.name),
+                    origins: vec![server.origin.clone()],
+                    missing: None,
+                }));
+            }
+        }
+        let usual = self.mcp_usual();
+        for (field, on) in [("on_changed_tools", usual.0), ("on_shadowed_tools", usual.1)] {
+            all.extend(on.map(|on| Line {
+                text: format!("mcp.{field} = {}", on.text()),
+                origins: Vec::new(),
+                missing: None,
+            }));
+        }
         all
     }
 
@@ -68,7 +93,13 @@ impl Layers {
             let path = rule.value.to_string_lossy();
             line(format!("secrets.open = {}", texts([path])), Some(&rule.origin))
         });
-        on_violation.chain(closed).chain(open).collect()
+        let shell = &self.user.shell;
+        let shell = [("profile", &shell.profile), ("agent", &shell.agent)].into_iter();
+        let shell = shell.filter_map(|(field, value)| {
+            let text = format!("shell.{field} = {}", quoted(value.as_ref()?));
+            Some(line(text, self.user.place(Section::Shell, "", field)))
+        });
+        on_violation.chain(closed).chain(open).chain(shell).collect()
     }
 
     /// The origins of an effective field. `own` are the fields without the project's, `now` those with them.

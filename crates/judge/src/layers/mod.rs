@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 
 use project::path_below;
 use stockade::config::join::{PROFILE, built_in};
-use stockade::config::{Agent, Configuration, ConfigurationError, Permissions, Section, Tool};
+use stockade::config::{Agent, Configuration, ConfigurationError, McpServer, OnTools, Permissions, Section, Tool};
+use stockade::profile::Origin;
 use trust::Pins;
 
 pub use error::TrustError;
@@ -134,6 +135,29 @@ impl Layers {
     pub fn tool(&self, name: &str) -> Option<Tool> {
         let project = self.project.as_ref();
         self.tool_with(name, project.map(|project| (&project.configuration, project.trust)))
+    }
+
+    /// An MCP server as the user declares it, narrowed by the project; one of which nothing is said if no layer declares it.
+    pub fn mcp_server(&self, name: &str) -> McpServer {
+        let own = self.user.mcp.server(name).cloned();
+        let own = own.unwrap_or_else(|| McpServer::saying_nothing(name.to_owned(), Origin::BuiltIn));
+        let theirs = self
+            .project
+            .as_ref()
+            .and_then(|project| project.configuration.mcp.server(name));
+        theirs.map_or(own.clone(), |theirs| own.narrowed(theirs))
+    }
+
+    /// What happens about tools that have changed, and about those that shadow others, where a server says nothing else.
+    pub fn mcp_usual(&self) -> (Option<OnTools>, Option<OnTools>) {
+        let own = &self.user.mcp;
+        let theirs = self.project.as_ref().map(|project| &project.configuration.mcp);
+        (
+            own.on_changed_tools
+                .max(theirs.and_then(|theirs| theirs.on_changed_tools)),
+            own.on_shadowed_tools
+                .max(theirs.and_then(|theirs| theirs.on_shadowed_tools)),
+        )
     }
 
     /// All declared tools.

@@ -49,6 +49,7 @@ pub struct DescriptorApprover {
     /// A copy to wait at while the conversation isn't locked.
     waited_at: OwnedFd,
     conversation: Mutex<Conversation>,
+    decides_each: bool,
 }
 
 impl DescriptorApprover {
@@ -78,7 +79,17 @@ impl DescriptorApprover {
             number,
             waited_at: socket.as_fd().try_clone_to_owned().map_err(closed)?,
             conversation: Mutex::new(Conversation::new(socket)),
+            decides_each: false,
         })
+    }
+
+    /// The program decides each access by itself, and limits its own questions to people.
+    #[must_use]
+    pub fn deciding_each(self) -> Self {
+        DescriptorApprover {
+            decides_each: true,
+            ..self
+        }
     }
 
     fn name(&self) -> String {
@@ -104,6 +115,10 @@ impl DescriptorApprover {
 }
 
 impl Approver for DescriptorApprover {
+    fn is_limited(&self) -> bool {
+        !self.decides_each
+    }
+
     fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         let Some(line) = question::line(request) else {
             return self.no("can't be: the question is too long");

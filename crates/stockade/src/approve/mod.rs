@@ -72,6 +72,12 @@ pub trait Approver: Send + Sync {
         Manner::Beside
     }
 
+    /// Whether the number of questions is limited, and a no counts for later accesses like it: a person is to be asked little.
+    /// An approver that decides each access by itself says `false`, and limits its own questions.
+    fn is_limited(&self) -> bool {
+        true
+    }
+
     /// The files that it executes, as absolute paths: the runs that it is asked about can't change them.
     fn programs(&self) -> Vec<PathBuf> {
         Vec::new()

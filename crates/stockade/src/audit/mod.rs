@@ -2,12 +2,14 @@
 
 mod body;
 mod record;
+mod refused;
 
 use std::ffi::OsString;
 
 use crate::approve::{Answer, EscalationRequest};
 pub use body::body;
 pub use record::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
+pub use refused::Refused;
 
 /// Receives the events of a run.
 pub trait Observer: Send + Sync {
@@ -22,6 +24,17 @@ pub trait Observer: Send + Sync {
 
     /// Whether [`Observer::keep_grant`] can store grants at all.
     fn keeps_grants(&self) -> bool {
+        false
+    }
+
+    /// Receives a refused access, each time that it is refused, before the program gets its answer. [`Observer::note`] has
+    /// the first of its kind only. Called only if [`Observer::wants_refused`]; never waits and never fails.
+    fn refused(&self, run: &str, refused: &Refused) {
+        let _ = (run, refused);
+    }
+
+    /// Whether it wants [`Observer::refused`].
+    fn wants_refused(&self) -> bool {
         false
     }
 

@@ -11,12 +11,14 @@ use crate::profile::{HostPattern, Limits, Origin, Rule};
 pub const PROFILE: &str = "workspace";
 
 /// The agents that exist without any configuration.
-pub fn built_in() -> [Agent; 4] {
-    const AGENTS: [(&str, Mode); 4] = [
+pub fn built_in() -> [Agent; 5] {
+    const AGENTS: [(&str, Mode); 5] = [
         ("worker", Mode::AcceptEdits),
         ("judge", Mode::Manual),
         ("planner", Mode::Manual),
         ("leader", Mode::Manual),
+        // Whom the runs of `stockade mcp serve` act for.
+        ("mcp", Mode::AcceptEdits),
     ];
     AGENTS.map(|(name, mode)| Agent {
         mode: Some(mode),

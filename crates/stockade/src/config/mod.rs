@@ -8,6 +8,7 @@ mod agent;
 mod error;
 pub mod join;
 pub mod known;
+mod mcp;
 mod read;
 mod rule;
 mod rules;
@@ -24,6 +25,7 @@ use crate::unconfined::UnconfinedCaller;
 pub use agent::{Agent, Tool};
 pub use error::ConfigurationError;
 pub use known::{SHELL, SKILL_LOAD};
+pub use mcp::{Mcp, McpServer, McpTool, OnTools, Roots};
 pub use read::{Author, parse};
 pub use rule::{Decision, IsMatch, List, PermissionRule, Permissions};
 pub use rules::permissions;
@@ -38,14 +40,27 @@ pub struct Configuration {
     pub on_violation: Option<OnViolation>,
     /// Exceptions from and additions to the built-in list of secrets. Only a user's file may open paths.
     pub secrets: Secrets,
+    /// How `stockade shell` runs. Only in a user's file.
+    pub shell: Shell,
     /// Rules for tool calls.
     pub permissions: Permissions,
     /// The declared agents.
     pub agents: Vec<Agent>,
     /// The declared tools.
     pub tools: Vec<Tool>,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Mcp,
     /// The position of each field of an agent or a tool.
     places: BTreeMap<(Section, String, &'static str), Origin>,
+}
+
+/// The profile or agent of `stockade shell`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shell {
+    /// The name of the profile.
+    pub profile: Option<String>,
+    /// The agent that the shell acts for.
+    pub agent: Option<String>,
 }
 
 /// Changes to the built-in list of secrets.
@@ -66,6 +81,8 @@ pub enum Section {
     Agents,
     /// A tool.
     Tools,
+    /// The confined shell.
+    Shell,
 }
 
 impl Section {
@@ -76,6 +93,7 @@ impl Section {
             Section::OnViolation => "on_violation",
             Section::Agents => "agents",
             Section::Tools => "tools",
+            Section::Shell => "shell",
         }
     }
 }

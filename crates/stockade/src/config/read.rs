@@ -7,13 +7,23 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::rule::IsMatch;
-use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool, rules};
+use super::{Agent, Configuration, OnViolation, Secrets, Section, Tool, mcp, rules};
 use crate::policy::{Capabilities, Mode, PARENTS_OF_HOMES, scope_glob};
 use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read_with};
 use crate::profile::{DocumentFault, Glob, Origin, Rule, Source, visible};
 use stockade_text::visible::is_invisible;
 
-const FIELDS: [&str; 6] = ["version", "on_violation", "secrets", "permissions", "agents", "tools"];
+const FIELDS: [&str; 8] = [
+    "version",
+    "on_violation",
+    "secrets",
+    "shell",
+    "permissions",
+    "agents",
+    "tools",
+    "mcp",
+];
+const SHELL_FIELDS: [&str; 2] = ["profile", "agent"];
 const SECRETS_FIELDS: [&str; 2] = ["open", "closed"];
 const AGENT_FIELDS: [&str; 7] = ["mode", "profile", "capabilities", "tools", "hosts", "scope", "limits"];
 const SCOPE_FIELDS: [&str; 3] = ["allowed", "denied", "read_only"];
@@ -55,9 +65,11 @@ pub fn parse(
                 "version" => {}
                 "on_violation" => on_violation(reader, value, author, &mut configuration),
                 "secrets" => secrets(reader, value, author, &mut configuration.secrets),
+                "shell" => shell(reader, key.span().start, value, author, &mut configuration),
                 "permissions" => configuration.permissions = rules::permissions(reader, value, is_match),
                 "agents" => agents(reader, value, author, &mut configuration),
                 "tools" => tools(reader, value, &mut configuration),
+                "mcp" => configuration.mcp = mcp::mcp(reader, value, author),
                 _ => reader.unknown_field(key, "the configuration", &FIELDS),
             }
         }
@@ -74,6 +86,29 @@ fn on_violation(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, conf
     configuration.on_violation = command(reader, value);
     let place = (Section::OnViolation, String::new(), "on_violation");
     configuration.places.insert(place, reader.origin(value.span().start));
+}
+
+fn shell(reader: &mut Reader<'_>, at: usize, value: &Value<'_>, author: Author, configuration: &mut Configuration) {
+    if author == Author::Project {
+        let complaint = Complaint::new("a project can't set `[shell]`, by which an agent's shell is confined")
+            .hint("it belongs into your own configuration, `~/.config/stockade/config.toml`");
+        return reader.fault(at, complaint);
+    }
+    let Some(table) = reader.table(value, "[shell]") else {
+        return;
+    };
+    for (key, value) in table {
+        let field = key.get_ref().as_ref();
+        match field {
+            "profile" => configuration.shell.profile = reader.parsed(value, profile_name),
+            "agent" => configuration.shell.agent = reader.parsed(value, name),
+            _ => reader.unknown_field(key, "[shell]", &SHELL_FIELDS),
+        }
+        if let Some(field) = SHELL_FIELDS.into_iter().find(|known| *known == field) {
+            let place = (Section::Shell, String::new(), field);
+            configuration.places.insert(place, reader.origin(value.span().start));
+        }
+    }
 }
 
 fn secrets(reader: &mut Reader<'_>, value: &Value<'_>, author: Author, secrets: &mut Secrets) {

@@ -20,7 +20,7 @@ pub use crate::warden::Step;
 pub use cache::CacheKey;
 pub use cache::{StoredCache, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
-pub use prepare::{CallersSignals, Places, Prepared, Streams, prepare};
+pub use prepare::{CallersSignals, Input, Places, Prepared, Streams, prepare};
 pub use running::{Event, Running};
 pub use scratch::make_private;
 pub use scratch::{parent as parent_of_scratch, places as places_of_scratch};

@@ -42,11 +42,22 @@ use stockade_sys::{confine, socket};
 /// The home of a run without one: nothing may exist there.
 const NOWHERE: &str = "/nonexistent";
 
+/// The target's standard input.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// The caller's.
+    Callers,
+    /// An empty one.
+    Empty,
+    /// A pipe that the caller writes to.
+    Pipe(Arc<io::PipeReader>),
+}
+
 /// The target's standard input, output and error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Streams {
-    /// Whether standard input is the caller's; otherwise it is empty.
-    pub inherit_input: bool,
+    /// Standard input.
+    pub input: Input,
     /// Whether output and error are the caller's; otherwise they are piped to [`Running`].
     pub inherit_output: bool,
 }
@@ -102,7 +113,7 @@ pub fn prepare(
     places: Places<'_>,
 ) -> Result<Prepared, LaunchError> {
     refuse_foreign_proc()?;
-    refuse_datagram_streams(policy, streams)?;
+    refuse_datagram_streams(policy, &streams)?;
     let scratch = match plan.home {
         Home::Scratch => Some(Scratch::make(places.scratch, places.state)?),
         Home::Callers | Home::Nowhere => None,
@@ -120,7 +131,7 @@ pub fn prepare(
     };
     let mut held = OpenDescriptors(Vec::with_capacity(8));
     let root = open_directory(&plan.directory)?;
-    let terminals = terminals(streams);
+    let terminals = terminals(&streams);
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
     let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));
     let counted_by_launcher = plan.limits.processes.filter(|_| !plan.control_group.processes());
@@ -149,7 +160,7 @@ pub fn prepare(
         .transpose()?;
     let signal_ruleset = plan.handled.scopes.then(signal_ruleset).transpose()?;
     let (launchers_end, wardens_end) = wire::pair().map_err(|e| LaunchError::System("make a socket", e))?;
-    let (streams, output) = streams_of(streams, &mut held)?;
+    let (streams, output) = streams_of(&streams, &mut held)?;
     let door = control_group.as_ref().map(ControlGroup::door).transpose();
     let door = door.map_err(|e| LaunchError::System("open the control group", e))?;
 
@@ -438,7 +449,7 @@ fn open_spot(spot: &Spot) -> Result<Option<File>, LaunchError> {
 }
 
 /// The run's terminals, so that it can open them by name (`ttyname`).
-fn terminals(streams: Streams) -> Vec<Spot> {
+fn terminals(streams: &Streams) -> Vec<Spot> {
     let numbers = inherited(streams);
     let mut paths: Vec<PathBuf> = numbers
         .iter()
@@ -459,8 +470,8 @@ fn terminals(streams: Streams) -> Vec<Spot> {
         .collect()
 }
 
-fn inherited(streams: Streams) -> &'static [RawFd] {
-    match (streams.inherit_input, streams.inherit_output) {
+fn inherited(streams: &Streams) -> &'static [RawFd] {
+    match (matches!(streams.input, Input::Callers), streams.inherit_output) {
         (true, true) => &[0, 1, 2],
         (true, false) => &[0],
         (false, true) => &[1, 2],
@@ -469,7 +480,7 @@ fn inherited(streams: Streams) -> &'static [RawFd] {
 }
 
 /// Refuses a datagram socket as a standard stream, which nobody would judge or see: every message may name another receiver.
-fn refuse_datagram_streams(policy: &Policy, streams: Streams) -> Result<(), LaunchError> {
+fn refuse_datagram_streams(policy: &Policy, streams: &Streams) -> Result<(), LaunchError> {
     const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
     let reaches_all = policy.reach == NetworkPolicy::Everything;
     for number in inherited(streams) {
@@ -507,12 +518,12 @@ fn signal_ruleset() -> Result<OwnedFd, LaunchError> {
 type Pipes = ([RawFd; 3], [Option<OwnedFd>; 2]);
 
 /// The target's three streams, and the launcher's ends of the pipes among them.
-fn streams_of(streams: Streams, held: &mut OpenDescriptors) -> Result<Pipes, LaunchError> {
+fn streams_of(streams: &Streams, held: &mut OpenDescriptors) -> Result<Pipes, LaunchError> {
     let failed = |error| LaunchError::System("make a pipe", error);
-    let input = if streams.inherit_input {
-        0
-    } else {
-        held.keep(File::open("/dev/null").map_err(failed)?.into())?
+    let input = match &streams.input {
+        Input::Callers => 0,
+        Input::Empty => held.keep(File::open("/dev/null").map_err(failed)?.into())?,
+        Input::Pipe(reader) => held.keep(reader.try_clone().map_err(failed)?.into())?,
     };
     if streams.inherit_output {
         return Ok(([input, 1, 2], [None, None]));

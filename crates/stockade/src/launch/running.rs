@@ -267,6 +267,11 @@ impl Running {
         self.target
     }
 
+    /// The warden's process id.
+    pub fn warden(&self) -> i32 {
+        self.warden
+    }
+
     /// Ends the whole tree. [`Event::Ended`] follows.
     pub fn kill(&self) {
         self.order(Order::Kill, 0);

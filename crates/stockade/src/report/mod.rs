@@ -49,7 +49,7 @@ pub(crate) use judge::profile_that_allows;
 pub use judge::{Need, ProfileOrder, RunContext};
 pub use mention::refused_paths;
 pub use parse::ParseError;
-pub(crate) use question::{Setting, offer};
+pub(crate) use question::{Setting, is_quiet, offer, usual_grant};
 pub use refusal::{COPIED, Counted, Declined, Reason, Refusal, Refusals};
 pub use sink::{Sink, Written};
 pub use suggestion::Suggestion;

@@ -50,6 +50,65 @@ pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
     Some(Offer { exact, wider })
 }
 
+/// The least grant for a refused access in practice; `None` if no grant would allow it.
+pub fn usual_grant(refusal: &Refusal, setting: &Setting<'_>) -> Option<FlagGrant> {
+    grant::least(
+        refusal,
+        &GrantLimits::new(setting.policy, setting.home, setting.command),
+    )
+}
+
+/// Whether programs usually do without a refused access: they only look, try it at their start, or would find nothing
+/// there. How the program takes it isn't known; that is for reports.
+pub fn is_quiet(refusal: &Refusal, setting: &Setting<'_>) -> bool {
+    const LOOKING: [&str; 4] = ["access", "faccessat", "faccessat2", "inotify_add_watch"];
+    if LOOKING.contains(&&*refusal.syscall) || refusal.reason.is_of_devices() {
+        return true;
+    }
+    if (needs_target(refusal.kind) || refusal.kind == Kind::Execute)
+        && !refusal.exists
+        && refusal.syscall != "bind"
+        && path_of(&refusal.target).is_some()
+    {
+        return true;
+    }
+    let is_probe = match is_of_secret(refusal) {
+        true => is_read_by_libraries(refusal),
+        false => is_harmless_probe(refusal, setting),
+    };
+    is_probe || refreshes_an_index(refusal)
+}
+
+/// Whether a secret was to be read: a key in `~/.ssh` lies behind a dot and is needed all the same.
+fn is_of_secret(refusal: &Refusal) -> bool {
+    use crate::policy::DenialKind;
+    let is_secret = |reason: &Reason| matches!(reason, Reason::Denied(denial) if denial.kind != DenialKind::Guarded);
+    refusal.kind == Kind::Read && is_secret(&refusal.reason)
+}
+
+/// Secrets that libraries look into by themselves, whatever a program is asked to do.
+fn is_read_by_libraries(refusal: &Refusal) -> bool {
+    const NAMES: [&str; 8] = [
+        ".netrc",
+        "_netrc",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pypirc",
+        ".git-credentials",
+        ".curlrc",
+        ".pgpass",
+    ];
+    let name = path_of(&refusal.target)
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str());
+    name.is_some_and(|name| NAMES.contains(&name))
+}
+
+/// `git status` takes this lock to store what it has found anyway, and does without; where git needs it, git says so.
+fn refreshes_an_index(refusal: &Refusal) -> bool {
+    refusal.kind == Kind::Create && refusal.target.ends_with(b"/index.lock")
+}
+
 /// Whether it can be done on behalf while the program waits. Starting a program can't.
 fn can_wait(kind: Kind) -> bool {
     match kind {

@@ -12,7 +12,7 @@ use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, SupervisorAbility};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Nothing, Refusal, RunContext, Timeline, profile_that_allows};
-use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo};
+use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo, Telling};
 
 /// The approver and observer, and their settings.
 #[derive(Clone)]
@@ -176,7 +176,12 @@ impl Ready {
                 .clone()
                 .filter(|_| self.asks())
                 .map(|approver| self.asking(approver)),
-            observer: observer.map(|observer| (self.report.run.clone(), observer)),
+            observer: observer.map(|observer| Telling {
+                run: self.report.run.clone(),
+                observer,
+                command: self.report.command.clone(),
+                home: self.sandbox.surroundings.home.clone(),
+            }),
             script: escalating
                 .text
                 .clone()

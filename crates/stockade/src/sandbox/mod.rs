@@ -22,7 +22,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+
+use tracing::{debug_span, info};
 
 pub use error::Error;
 pub use outcome::{Outcome, Output};
@@ -31,7 +34,7 @@ use crate::audit::{Ended, Record};
 use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
-use crate::launch::{self, CacheKey, CallersSignals, Event, LaunchError, Places, Prepared, Running, Streams};
+use crate::launch::{self, CacheKey, CallersSignals, Event, Input, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{
     self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, SupervisorAbility, Trace,
 };
@@ -264,6 +267,14 @@ impl Sandbox {
         })
     }
 
+    /// A wall-clock limit for the tree that only shortens the one it has: the profile's, or an earlier one.
+    #[must_use]
+    pub fn time_limit_at_most(self, time: Duration) -> Self {
+        let limits = self.additions.limits.or(self.profile.limits);
+        let shortest = limits.time.map_or(time, |limit| limit.min(time));
+        self.time_limit(shortest)
+    }
+
     /// Accepts a named shortfall. Without this a run that has the shortfall is refused.
     #[must_use]
     pub fn accept_shortfall(mut self, shortfall: Shortfall) -> Self {
@@ -285,7 +296,7 @@ impl Sandbox {
             sandbox: self.clone(),
             argv: vec![program.into()],
             streams: Streams {
-                inherit_input: true,
+                input: Input::Callers,
                 inherit_output: true,
             },
         }
@@ -403,7 +414,14 @@ impl Command {
 
     /// Gives the program an empty standard input in place of the caller's.
     pub fn no_input(&mut self) -> &mut Self {
-        self.streams.inherit_input = false;
+        self.streams.input = Input::Empty;
+        self
+    }
+
+    /// Gives the program a pipe as standard input, in place of the caller's. The program sees its end once the writing
+    /// end is closed, and a write fails once neither this command nor a run holds the reading one.
+    pub fn input(&mut self, reader: io::PipeReader) -> &mut Self {
+        self.streams.input = Input::Pipe(Arc::new(reader));
         self
     }
 
@@ -419,13 +437,14 @@ impl Command {
     /// The first obstacle to the run.
     pub fn prepare(&self) -> Result<Ready, Error> {
         let sandbox = &self.sandbox;
+        let _prepare = debug_span!("prepare").entered();
         sandbox.refuse_contradictions()?;
         let root = sandbox.resolved_root()?;
         sandbox.refuse_links_out(&root)?;
-        let command = self.find(&root)?;
+        let command = debug_span!("find the program").in_scope(|| self.find(&root))?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
-        let mut policy = sandbox.policy_here(&root, &command)?;
+        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(&root, &command))?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
@@ -436,8 +455,8 @@ impl Command {
             Some(Ok(openings)) => Reads::Fast(openings),
             None | Some(Err(_)) => Reads::Exact,
         };
-        let plan = plan::compile(&policy, ability, &sandbox.accepted, reads)?;
-        let mut streams = self.streams;
+        let plan = debug_span!("plan").in_scope(|| plan::compile(&policy, ability, &sandbox.accepted, reads))?;
+        let mut streams = self.streams.clone();
         streams.inherit_output &= plan.limits.output.is_none();
         let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
         let kept = openings.and_then(Result::err);
@@ -472,13 +491,16 @@ impl Command {
         self.spawn()?.wait()
     }
 
-    /// The same, with empty standard input, capturing standard output and error.
+    /// The same, capturing standard output and error. Standard input is empty, unless [`Command::input`] set it.
     ///
     /// # Errors
     /// The run was refused or could not be started.
     pub fn output(&self) -> Result<Output, Error> {
         let mut piped = self.clone();
-        piped.no_input().pipe_output();
+        if matches!(piped.streams.input, Input::Callers) {
+            piped.no_input();
+        }
+        piped.pipe_output();
         piped.spawn()?.wait_with_output()
     }
 
@@ -758,6 +780,7 @@ impl Ready {
         if launched.is_err() {
             self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
         }
+        info!(is_started = launched.is_ok(), "run started");
         let running = match launched {
             Err(LaunchError::TooManyFiles { tree, limit }) if !self.accepts_supervisor => {
                 return Err(too_many_files(&tree, limit));
@@ -782,8 +805,11 @@ impl Ready {
             control_group: self.control_group.as_ref(),
             resolver: self.resolver,
         };
-        let prepared: Prepared = launch::prepare(&self.plan, &self.policy, &self.command, self.streams, places)?;
-        prepared.start(caller, self.aides())
+        let _launch = debug_span!("launch").entered();
+        let streams = self.streams.clone();
+        let make = || launch::prepare(&self.plan, &self.policy, &self.command, streams, places);
+        let prepared: Prepared = debug_span!("make rulesets and directories").in_scope(make)?;
+        debug_span!("start").in_scope(|| prepared.start(caller, self.aides()))
     }
 
     fn cache_key(&self) -> CacheKey<'_> {
@@ -825,6 +851,12 @@ impl Child {
     /// The program's process id.
     pub fn id(&self) -> i32 {
         self.running.id()
+    }
+
+    /// The process id of its warden, a child of this process.
+    #[doc(hidden)]
+    pub fn warden(&self) -> i32 {
+        self.running.warden()
     }
 
     /// Ends the whole tree.
@@ -906,6 +938,7 @@ impl Child {
     }
 
     fn conclude(&mut self, ending: &launch::Ending) {
+        let _conclude = debug_span!("conclude").entered();
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
@@ -923,6 +956,13 @@ impl Child {
     }
 
     fn tell_end(&self) {
+        let denials = self.report.denials.len();
+        info!(
+            status = self.report.status.name(),
+            duration_ms = self.report.duration_ms,
+            denials,
+            "run ended"
+        );
         let ended = || Record::Ended(Ended::of(&self.report));
         self.sandbox.tell(&self.report.run, ended);
     }

@@ -62,5 +62,5 @@ pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
 pub use hard_links::closed_to_reading;
 pub use nested::{Told, request, told};
-pub use shared::{Aides, RunConfig, Shared};
+pub use shared::{Aides, RunConfig, Shared, Telling};
 pub use synthetic_files::{Script, ServedTo};

@@ -20,7 +20,7 @@ use super::synthetic_files::Script;
 use super::system_v::Objects;
 use super::terminals::PseudoTerminal;
 use crate::approve::{Answer, EscalationRequest};
-use crate::audit::{Observer, Record, Seen};
+use crate::audit::{Observer, Record, Refused, Seen};
 use crate::growth::SpaceReserve;
 use crate::mutex::lock;
 use crate::network::RunNetwork;
@@ -84,10 +84,22 @@ impl RunConfig {
 pub struct Aides {
     /// The approver, if the run has one.
     pub asking: Option<Asking>,
-    /// The observer that events are reported to, and the run's id there.
-    pub observer: Option<(String, Arc<dyn Observer>)>,
+    /// The observer that events are reported to.
+    pub observer: Option<Telling>,
     /// The script that the run is for, as it was read.
     pub script: Option<Script>,
+}
+
+/// An observer, and what it is told of the run.
+pub struct Telling {
+    /// The run's id.
+    pub run: String,
+    /// The observer.
+    pub observer: Arc<dyn Observer>,
+    /// The run's command.
+    pub command: Vec<String>,
+    /// The caller's home.
+    pub home: Option<PathBuf>,
 }
 
 /// Shared by the workers and by the launcher, which reads the refusals.
@@ -102,7 +114,7 @@ pub struct Shared {
     pub network: Option<Arc<RunNetwork>>,
     /// The approvals, if the run has an approver.
     pub approvals: Option<Arc<Approvals>>,
-    observer: Option<(String, Arc<dyn Observer>)>,
+    observer: Option<Telling>,
     /// The script that the run is for, as it was read.
     pub script: Option<Script>,
     /// Processes that have begun to look up hosts, if none is named.
@@ -394,6 +406,7 @@ impl Shared {
             );
         }
         let is_told = self.observer.is_some();
+        self.tell_refused(&refusal);
         let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
         if let Some(seen) = seen {
             self.tell(|| Record::Denied(seen));
@@ -416,8 +429,21 @@ impl Shared {
 
     /// Reports a record to the observer, if there is one.
     pub fn tell(&self, record: impl FnOnce() -> Record) {
-        if let Some((run, observer)) = &self.observer {
-            observer.note(run, record());
+        if let Some(telling) = &self.observer {
+            telling.observer.note(&telling.run, record());
+        }
+    }
+
+    /// Reports a refusal to an observer that wants each.
+    fn tell_refused(&self, refusal: &Refusal) {
+        if let Some(telling) = self
+            .observer
+            .as_ref()
+            .filter(|telling| telling.observer.wants_refused())
+        {
+            let policy = &self.run.run_config.policy;
+            let refused = Refused::of(refusal, policy, telling.home.as_deref(), &telling.command);
+            telling.observer.refused(&telling.run, &refused);
         }
     }
 
@@ -425,12 +451,12 @@ impl Shared {
     pub fn tells_all(&self) -> bool {
         self.observer
             .as_ref()
-            .is_some_and(|(_, observer)| observer.wants_allowed())
+            .is_some_and(|telling| telling.observer.wants_allowed())
     }
 
     /// Has the observer keep a grant for later runs; returns whether it did.
     pub fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
-        let observer = self.observer.as_ref().map(|(_, observer)| observer);
+        let observer = self.observer.as_ref().map(|telling| &telling.observer);
         observer.is_some_and(|observer| observer.keep_grant(words, request, answer))
     }
 

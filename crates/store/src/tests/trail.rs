@@ -26,7 +26,7 @@ fn rows_are_chosen_by_run_time_and_number_oldest_first() {
         chosen(Choice {
             run: run.clone(),
             since_ms,
-            limit: None
+            ..Choice::default()
         }),
         [25, 28]
     );
@@ -34,9 +34,16 @@ fn rows_are_chosen_by_run_time_and_number_oldest_first() {
         chosen(Choice {
             run,
             limit: Some(2),
-            since_ms: None
+            ..Choice::default()
         }),
         [25, 28]
+    );
+    assert_eq!(
+        chosen(Choice {
+            after_seq: Some(28),
+            ..Choice::default()
+        }),
+        [29, 30]
     );
     assert_eq!(chosen(Choice::default()).len(), 30);
 }

@@ -61,7 +61,8 @@ fn four_agents_are_built_in_and_only_the_worker_edits_without_a_question() {
             "worker accept-edits workspace",
             "judge manual workspace",
             "planner manual workspace",
-            "leader manual workspace"
+            "leader manual workspace",
+            "mcp accept-edits workspace"
         ]
     );
     assert_eq!(layers.agent("stranger"), None);
@@ -114,7 +115,11 @@ fn lines_say_where_they_come_from_and_why_they_do_not_count() {
     let lines: Vec<String> = layers
         .lines()
         .iter()
-        .filter(|line| !line.text.contains("planner") && !line.text.contains("leader"))
+        .filter(|line| {
+            !["planner", "leader", "mcp"]
+                .iter()
+                .any(|agent| line.text.contains(agent))
+        })
         .filter(|line| line.origins != [Origin::BuiltIn] || !line.text.starts_with("permissions"))
         .map(|line| {
             let origins: Vec<String> = line.origins.iter().map(ToString::to_string).collect();

@@ -91,9 +91,9 @@ struct Clock {
 impl Approvals {
     pub fn new(asking: Asking) -> Approvals {
         Approvals {
+            log: Mutex::new(Log::new(asking.approver.is_limited())),
             asking,
             opened: RwLock::default(),
-            log: Mutex::default(),
             prompt_queue: Mutex::default(),
             beyond: Mutex::default(),
             clock: Mutex::default(),

@@ -1,0 +1,247 @@
+//! Decides about one event: asks the judge about all that a call does, and folds the answers.
+
+use std::path::Path;
+
+use serde_json::Value;
+use stockade_judge::{Act, Answer, Call as Judged, Decision, SHELL};
+
+use super::after::{Refusals, told};
+use super::confine::{self, Confinement, Start};
+use super::event::{Call, Event, Stage};
+use super::format::Agent;
+use super::reply::Reply;
+use super::verdict::{Decided, Verdict};
+use super::work::{self, Work};
+
+/// What becomes of a command that needs a confirmation, once it is confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confined {
+    /// A person is asked.
+    Ask,
+    /// It is allowed: it can do no more than the profile lets it.
+    Allow,
+}
+
+/// The judge, and what is known of runs.
+pub trait Desk {
+    /// Judges an act.
+    ///
+    /// # Errors
+    /// There is no answer; the text says why.
+    fn judge(&mut self, act: &Act, cwd: Option<&Path>) -> Result<Answer, String>;
+
+    /// Judges a call of a server's tool, which need not be declared.
+    ///
+    /// # Errors
+    /// There is no answer; the text says why.
+    fn judge_of_server(&mut self, call: &Judged) -> Result<Answer, String>;
+
+    /// What the run under the first of these keys that has a report was refused.
+    fn refusals(&mut self, keys: &[String]) -> Option<Refusals>;
+
+    /// What `~` means.
+    fn home(&self) -> Option<&Path>;
+}
+
+/// The answer to an event, in the agent's format.
+pub fn answer(
+    agent: Agent,
+    event: &Event,
+    desk: &mut dyn Desk,
+    confinement: &Confinement,
+    confined: Confined,
+) -> Reply {
+    let decided = match event.stage {
+        Stage::After { .. } => Decided::Told(after(agent, &event.call, desk, confinement)),
+        Stage::Before { .. } | Stage::Permission { .. } => {
+            let decider = Decider {
+                agent,
+                event,
+                confinement,
+                confined,
+            };
+            match decider.decide(desk) {
+                Ok((verdict, input)) => Decided::Call(verdict, input),
+                Err(why) => Decided::Call(Verdict::Deny(denied(&why)), None),
+            }
+        }
+    };
+    agent.reply(event, &decided)
+}
+
+/// Tells after a shell's command what its run was refused.
+fn after(agent: Agent, call: &Call, desk: &mut dyn Desk, confinement: &Confinement) -> Option<String> {
+    let Ok(Work::Line(text, _)) = agent.work(&call.tool, &call.input, desk.home()) else {
+        return None;
+    };
+    let line = confinement.inner(&text).unwrap_or(text);
+    let keys = [call.id.as_deref(), None].map(|id| confine::key(&call.session, id, &line));
+    Some(told(&desk.refusals(&keys)?))
+}
+
+fn denied(reason: &str) -> String {
+    let reason = reason.strip_prefix("permission denied: ").unwrap_or(reason);
+    format!("Permission denied: {}", super::bounded(reason))
+}
+
+/// One event before a call.
+struct Decider<'e> {
+    agent: Agent,
+    event: &'e Event,
+    confinement: &'e Confinement,
+    confined: Confined,
+}
+
+/// A verdict with the input in place of the tool's; the error is the reason of a denial.
+type Outcome = Result<(Verdict, Option<Value>), String>;
+
+impl Decider<'_> {
+    fn decide(&self, desk: &mut dyn Desk) -> Outcome {
+        let call = &self.event.call;
+        let work = self.agent.work(&call.tool, &call.input, desk.home());
+        let work = work.map_err(|misread| misread.to_string())?;
+        match work {
+            Work::Own => Ok((Verdict::Pass, None)),
+            Work::Within(named) => {
+                let answer = desk.judge(&Act::Tool(named), call.cwd.as_deref())?;
+                match answer.decision {
+                    Decision::Deny => Err(answer.reason),
+                    Decision::Allow | Decision::Confirm => Ok((Verdict::Pass, None)),
+                }
+            }
+            Work::Line(text, field) => self.line(desk, text, field),
+            Work::Typed(text) => {
+                let answer = judged_line(desk, &text, call.cwd.as_deref())?;
+                self.fold(&answer, None)
+            }
+            Work::Reaches(tool, acts) => self.reaches(desk, tool, &acts),
+            Work::Named(named) => {
+                let answer = desk.judge(&Act::Tool(named), call.cwd.as_deref())?;
+                self.fold(&answer, None)
+            }
+            Work::OfServer(named) => {
+                let answer = desk.judge_of_server(&named)?;
+                self.fold(&answer, None)
+            }
+        }
+    }
+
+    /// A line for a shell: it runs confined where the format can say so.
+    fn line(&self, desk: &mut dyn Desk, text: String, field: &str) -> Outcome {
+        let call = &self.event.call;
+        let inner = self.confinement.inner(&text);
+        let was_confined = inner.is_some();
+        let line = inner.unwrap_or(text);
+        let answer = judged_line(desk, &line, call.cwd.as_deref())?;
+        if answer.decision == Decision::Deny {
+            return Err(answer.reason);
+        }
+        let rewrites = match self.event.stage {
+            Stage::Before { rewrites, .. } | Stage::Permission { rewrites } => rewrites,
+            Stage::After { .. } => false,
+        };
+        let input = match rewrites {
+            true => Some(self.confined_input(&line, field)?),
+            false => None,
+        };
+        let is_free = self.confined == Confined::Allow && (was_confined || input.is_some());
+        match answer.decision {
+            Decision::Confirm if is_free => Ok((Verdict::Allow(super::bounded(&answer.reason)), input)),
+            _ => self.fold(&answer, input),
+        }
+    }
+
+    /// The tool's input with the rewritten line; everything else stays as it is.
+    fn confined_input(&self, line: &str, field: &str) -> Result<Value, String> {
+        let call = &self.event.call;
+        let key = confine::key(&call.session, call.id.as_deref(), line);
+        let start = match self.agent.tells_directory(call) && call.cwd.as_deref() == Some(&self.confinement.root) {
+            true => Start::Root,
+            false => Start::Here,
+        };
+        let text = self
+            .confinement
+            .rewritten(line, &key, start)
+            .map_err(|error| error.to_string())?;
+        let mut input = call.input.clone();
+        match input.get_mut(field) {
+            Some(place) => *place = Value::String(text),
+            None => return Err("the command isn't where it was".into()),
+        }
+        Ok(input)
+    }
+
+    /// Accesses to files or hosts by a tool: the tool may be denied by its name, and every access has to be allowed.
+    fn reaches(&self, desk: &mut dyn Desk, tool: &str, acts: &[Act]) -> Outcome {
+        let cwd = self.event.call.cwd.as_deref();
+        let named = desk.judge(&Act::Tool(work::named(tool)), cwd)?;
+        if named.decision == Decision::Deny {
+            return Err(named.reason);
+        }
+        let mut worst: Option<Answer> = None;
+        for act in acts {
+            let answer = desk.judge(act, cwd)?;
+            if answer.decision == Decision::Deny {
+                return Err(with_grant(act, &answer.reason));
+            }
+            if worst.as_ref().is_none_or(|worst| worst.decision == Decision::Allow) {
+                worst = Some(answer);
+            }
+        }
+        match worst {
+            Some(answer) => self.fold(&answer, None),
+            None => Err("it names nothing that could be judged".into()),
+        }
+    }
+
+    /// An answer as a verdict that the event can say.
+    fn fold(&self, answer: &Answer, input: Option<Value>) -> Outcome {
+        let reason = super::bounded(&answer.reason);
+        match (answer.decision, self.event.stage) {
+            (Decision::Deny, _) => Err(answer.reason.clone()),
+            (Decision::Allow, _) => Ok((Verdict::Allow(reason), input)),
+            (Decision::Confirm, Stage::Before { asks: true, .. }) => Ok((Verdict::Ask(reason), input)),
+            // The agent is about to ask.
+            (Decision::Confirm, Stage::Permission { .. }) => Ok((Verdict::Pass, None)),
+            (Decision::Confirm, _) => Err(self.unasked(&answer.reason, input.is_some())),
+        }
+    }
+
+    /// The reason of a denial where nobody can be asked.
+    fn unasked(&self, reason: &str, could_be_confined: bool) -> String {
+        let name = self.agent.title();
+        match could_be_confined {
+            true => format!(
+                "{reason}, and hooks of {name} can't ask; the user can allow it by a rule, or let confined commands run \
+                 with `--confined allow`"
+            ),
+            false => format!("{reason}, and this hook of {name} can't ask; the user can allow it by a rule"),
+        }
+    }
+}
+
+fn judged_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
+    let call = Judged {
+        tool: SHELL.into(),
+        command: Some(line.to_string()),
+        skill_name: None,
+    };
+    desk.judge(&Act::Tool(call), cwd)
+}
+
+/// A reason with the flag that would grant an access that nothing grants.
+fn with_grant(act: &Act, reason: &str) -> String {
+    if !reason.contains("isn't granted by") {
+        return reason.to_string();
+    }
+    let (flag, target) = match act {
+        Act::Path(stockade_judge::Action::Read, path) => ("--read", path.to_string_lossy().into_owned()),
+        Act::Path(_, path) => ("--write", path.to_string_lossy().into_owned()),
+        Act::Connect(host) => ("--host", host.clone()),
+        Act::Tool(_) => return reason.to_string(),
+    };
+    match super::after::shown_name(&target) {
+        Some(target) => format!("{reason}; only the user can grant it, with `{flag} {target}` of the hook"),
+        None => reason.to_string(),
+    }
+}

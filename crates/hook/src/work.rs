@@ -1,0 +1,353 @@
+//! What a tool call does, in the terms of the judge.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use stockade_judge::{Act, Action, Call, SKILL_LOAD};
+
+use super::event::Misread;
+use super::{patch, web};
+
+/// What kind of tool one of an agent's tools is, and which of its arguments count.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// Starts a shell with the line in this argument.
+    Shell(&'static str),
+    /// Types this argument into a shell that is running.
+    Typed(&'static str),
+    /// Reads, changes or removes the files that its arguments name; ours is the first.
+    Files(&'static str, Action),
+    /// Searches below a directory, by default the agent's own; the arguments that hold patterns of paths.
+    Search(&'static str, &'static [&'static str]),
+    /// Changes the files of a patch in this argument, or in the text that is the input.
+    Patch(&'static str),
+    /// Fetches the address in this argument.
+    Fetch(&'static str),
+    /// Fetches every address that stands in this text.
+    Addresses(&'static str),
+    /// Loads the skill in this argument.
+    Skill(&'static str),
+    /// One of our names of tools, by the rules alone.
+    Tool(&'static str),
+    /// Acts within the agent, under one of our names: refused where the judge denies that, otherwise the agent's own flow.
+    Within(&'static str),
+    /// Acts within the agent: nothing that Stockade judges.
+    Own,
+}
+
+/// What a call does.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A line for a shell, in this argument.
+    Line(String, &'static str),
+    /// A line that a running shell reads: it can't be confined any more.
+    Typed(String),
+    /// Accesses to paths or hosts, by a tool of ours.
+    Reaches(&'static str, Vec<Act>),
+    /// A call that the rules alone decide.
+    Named(Call),
+    /// A tool of an MCP server, by the agent's name for it: the rules alone decide, and it need not be declared.
+    OfServer(Call),
+    /// A call within the agent, which the judge may only deny.
+    Within(Call),
+    /// Nothing that is judged.
+    Own,
+}
+
+/// The arguments that name files, in all formats.
+const FILES: [&str; 9] = [
+    "file_path",
+    "path",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+    "filePath",
+    "file_paths",
+    "paths",
+    "target_notebook",
+];
+
+/// The arguments that name a directory to search.
+const DIRECTORIES: [&str; 7] = [
+    "path",
+    "paths",
+    "dir_path",
+    "directory",
+    "target_directory",
+    "target_directories",
+    "absolute_path",
+];
+
+/// The most files or hosts of one call that are judged.
+const MOST: usize = 1000;
+
+/// Reads what a call of `tool` does. `home` is what `~` means.
+///
+/// # Errors
+/// The arguments aren't those of such a tool.
+pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Result<Work, Misread> {
+    let read = || -> Result<Work, String> {
+        if let (Kind::Patch(_), Value::String(text)) = (kind, input) {
+            return Ok(Work::Reaches("edit", patched(text, home)?));
+        }
+        let fields = match input {
+            Value::Object(fields) => Fields(fields),
+            _ if matches!(kind, Kind::Own | Kind::Within(_) | Kind::Tool(_)) => return Ok(of_no_arguments(kind)),
+            _ => return Err("it isn't an object".into()),
+        };
+        Ok(match kind {
+            Kind::Shell(field) => Work::Line(line(fields.text(field)?)?, field),
+            Kind::Typed(field) => Work::Typed(line(fields.text(field)?)?),
+            Kind::Files(ours, action) => Work::Reaches(ours, fields.files(action, home)?),
+            Kind::Search(ours, patterns) => Work::Reaches(ours, fields.searched(patterns, home)?),
+            Kind::Patch(field) => Work::Reaches("edit", patched(fields.patch(field)?, home)?),
+            Kind::Fetch(field) => Work::Reaches("web_fetch", vec![Act::Connect(web::host(fields.text(field)?)?)]),
+            Kind::Addresses(field) => fetched(&fields, field)?,
+            Kind::Skill(field) => Work::Named(Call {
+                skill_name: Some(fields.text(field)?.to_string()),
+                ..call(SKILL_LOAD)
+            }),
+            Kind::Tool(_) | Kind::Within(_) | Kind::Own => of_no_arguments(kind),
+        })
+    };
+    let work = read().map_err(|why| Misread::Input(tool.to_string(), why))?;
+    match &work {
+        Work::Reaches(_, acts) if acts.len() > MOST => Err(Misread::Input(
+            tool.to_string(),
+            format!("it names more than {MOST} files or hosts"),
+        )),
+        _ => Ok(work),
+    }
+}
+
+/// A call of a server's tool, or of one that no table has.
+pub fn named(tool: &str) -> Call {
+    call(tool)
+}
+
+fn call(tool: &str) -> Call {
+    Call {
+        tool: tool.to_string(),
+        command: None,
+        skill_name: None,
+    }
+}
+
+fn of_no_arguments(kind: Kind) -> Work {
+    match kind {
+        Kind::Tool(ours) => Work::Named(call(ours)),
+        Kind::Within(ours) => Work::Within(call(ours)),
+        _ => Work::Own,
+    }
+}
+
+/// A line as a shell can take it.
+fn line(text: &str) -> Result<String, String> {
+    match text.contains('\0') {
+        true => Err("a command line can't hold NUL".into()),
+        false => Ok(text.to_string()),
+    }
+}
+
+fn patched(text: &str, home: Option<&Path>) -> Result<Vec<Act>, String> {
+    let mut acts = Vec::new();
+    for (action, path) in patch::files(text)? {
+        acts.extend(spellings(&path, home)?.into_iter().map(|path| Act::Path(action, path)));
+    }
+    Ok(acts)
+}
+
+fn fetched(fields: &Fields<'_>, field: &'static str) -> Result<Work, String> {
+    let mut hosts = web::hosts_in(fields.text(field)?)?;
+    if let Some(address) = fields.some_text("url")? {
+        hosts.push(web::host(address)?);
+    }
+    Ok(match hosts.is_empty() {
+        true => Work::Named(call("web_fetch")),
+        false => Work::Reaches("web_fetch", hosts.into_iter().map(Act::Connect).collect()),
+    })
+}
+
+/// The arguments of a call.
+struct Fields<'v>(&'v Map<String, Value>);
+
+impl Fields<'_> {
+    fn text(&self, field: &'static str) -> Result<&str, String> {
+        self.some_text(field)?.ok_or_else(|| format!("it has no `{field}`"))
+    }
+
+    /// The text of a patch, under the format's name for it, or under the one that some models use.
+    fn patch(&self, field: &'static str) -> Result<&str, String> {
+        match self.some_text(field)? {
+            Some(text) => Ok(text),
+            None => self.text("input"),
+        }
+    }
+
+    fn some_text(&self, field: &'static str) -> Result<Option<&str>, String> {
+        match self.0.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(format!("its `{field}` isn't a text")),
+        }
+    }
+
+    /// The texts of an argument that is one text or a list of texts.
+    fn texts(&self, field: &'static str) -> Result<Vec<&str>, String> {
+        match self.0.get(field) {
+            Some(Value::Array(entries)) => {
+                let wrong = || format!("an entry of its `{field}` isn't a text");
+                entries.iter().map(|entry| entry.as_str().ok_or_else(wrong)).collect()
+            }
+            _ => Ok(self.some_text(field)?.into_iter().collect()),
+        }
+    }
+
+    /// Every file that any argument names: which of them counts is up to the tool.
+    fn files(&self, action: Action, home: Option<&Path>) -> Result<Vec<Act>, String> {
+        let mut acts = Vec::new();
+        for field in FILES {
+            for text in self.texts(field)? {
+                let paths = spellings(text, home)?;
+                acts.extend(paths.into_iter().map(|path| Act::Path(action, path)));
+            }
+        }
+        match acts.is_empty() {
+            true => Err("it names no file".into()),
+            false => Ok(acts),
+        }
+    }
+
+    /// The directories that a search begins in.
+    fn searched(&self, patterns: &[&'static str], home: Option<&Path>) -> Result<Vec<Act>, String> {
+        let mut directories = Vec::new();
+        for field in DIRECTORIES {
+            for text in self.texts(field)? {
+                directories.extend(spellings(text, home)?);
+            }
+        }
+        if directories.is_empty() {
+            directories.push(PathBuf::new());
+        }
+        let mut bases = Vec::new();
+        for field in patterns {
+            for pattern in self.texts(field)? {
+                let pattern = spellings(pattern, home)?
+                    .into_iter()
+                    .map(|pattern| literal_part(&pattern));
+                let joined = pattern.flat_map(|part| directories.iter().map(move |directory| directory.join(&part)));
+                bases.extend(joined);
+            }
+        }
+        let all = directories.into_iter().chain(bases);
+        Ok(all.map(|path| Act::Path(Action::Read, path)).collect())
+    }
+}
+
+/// The beginning of a pattern that holds no wildcard.
+fn literal_part(pattern: &Path) -> PathBuf {
+    let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{', '(', '!']);
+    let parts = pattern.components();
+    parts
+        .take_while(|part| !has_wildcard(&part.as_os_str().to_string_lossy()))
+        .collect()
+}
+
+/// The paths that a text may mean to a tool.
+fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    if text.is_empty() || text.contains('\0') {
+        return Err("a path is empty or holds NUL".into());
+    }
+    let mut paths = vec![expanded(text, home)?];
+    // Gemini CLI reads `@file` as `file` where no file has the whole name.
+    if let Some(rest) = text.strip_prefix('@').filter(|rest| !rest.is_empty()) {
+        paths.push(expanded(rest, home)?);
+        let bare = rest.trim_start_matches('/');
+        paths.extend((!bare.is_empty()).then(|| PathBuf::from(bare)));
+    }
+    if let Some(rest) = text.strip_prefix("file://") {
+        paths.push(PathBuf::from(rest));
+    }
+    Ok(paths)
+}
+
+/// A path whose `~` is the caller's home.
+fn expanded(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+    let Some(rest) = text.strip_prefix('~') else {
+        return Ok(PathBuf::from(text));
+    };
+    let home = home.ok_or("there is no home for `~`")?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Ok(home.join(rest.trim_start_matches('/'))),
+        None if rest.is_empty() => Ok(home.to_path_buf()),
+        None => Err("`~NAME` isn't read".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(path: &str) -> Act {
+        Act::Path(Action::Read, path.into())
+    }
+
+    #[test]
+    fn every_file_that_is_named_counts() {
+        let home = Path::new("/home/ada");
+        let files = |input: Value| work("Read", Kind::Files("read", Action::Read), &input, Some(home));
+        assert_eq!(
+            files(json!({"file_path": "/a", "path": "~/b", "limit": 3})),
+            Ok(Work::Reaches("read", vec![read("/a"), read("/home/ada/b")]))
+        );
+        assert_eq!(
+            files(json!({"paths": ["@//etc/x"]})),
+            Ok(Work::Reaches(
+                "read",
+                vec![read("@//etc/x"), read("//etc/x"), read("etc/x")]
+            ))
+        );
+        for wrong in [
+            json!({}),
+            json!({"file_path": 3}),
+            json!({"file_path": ""}),
+            json!({"file_path": "a\0b"}),
+            json!({"path": "~root/x"}),
+            json!({"paths": [1]}),
+            json!("x"),
+            json!(null),
+        ] {
+            assert!(files(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_search_begins_where_its_pattern_leads() {
+        let search = |input: Value| work("Glob", Kind::Search("glob_search", &["pattern"]), &input, None);
+        assert_eq!(
+            search(json!({"pattern": "/etc/ssl/**/*.pem"})),
+            Ok(Work::Reaches("glob_search", vec![read(""), read("/etc/ssl")]))
+        );
+        assert_eq!(
+            search(json!({"pattern": "../x/*", "path": "/r/a"})),
+            Ok(Work::Reaches("glob_search", vec![read("/r/a"), read("/r/a/../x")]))
+        );
+    }
+
+    #[test]
+    fn a_line_holds_no_nul() {
+        let shell = |input: Value| work("Bash", Kind::Shell("command"), &input, None);
+        assert_eq!(
+            shell(json!({"command": "a\nb"})),
+            Ok(Work::Line("a\nb".into(), "command"))
+        );
+        for wrong in [
+            json!({"command": "a\0b"}),
+            json!({"command": ["ls"]}),
+            json!({"cmd": "ls"}),
+        ] {
+            assert!(shell(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The client's messages. Where they end since the client is gone, all runs end at once.
+//!
+//! A client that only closed its end may still read the answers to what it asked before, so that end alone stops nothing:
+//! the SDK gives those calls five seconds.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use tokio::io::{AsyncRead, ReadBuf, Stdin, stdin};
+use tokio_util::sync::CancellationToken;
+
+/// How often the client is looked for after the end of its messages.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Standard input, with what to stop where no client reads standard output any more.
+pub struct Input {
+    stdin: Stdin,
+    stop: CancellationToken,
+    is_over: bool,
+}
+
+impl Input {
+    /// Cancels the token when the client is gone.
+    pub fn new(stop: CancellationToken) -> Input {
+        Input {
+            stdin: stdin(),
+            stop,
+            is_over: false,
+        }
+    }
+}
+
+impl AsyncRead for Input {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stdin).poll_read(context, buffer);
+        let is_over = matches!(&read, Poll::Ready(result) if result.is_err() || buffer.filled().len() == before);
+        if is_over && !self.is_over {
+            self.is_over = true;
+            tokio::spawn(watch(self.stop.clone()));
+        }
+        read
+    }
+}
+
+/// Cancels the token once the client is gone: as it dies, the kernel closes one of its ends after the other.
+async fn watch(stop: CancellationToken) {
+    while !is_unread(io::stdout()) {
+        tokio::time::sleep(INTERVAL).await;
+    }
+    stop.cancel();
+}
+
+/// Whether a pipe or socket has no reader left.
+fn is_unread(output: impl AsFd) -> bool {
+    let mut waiting = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    let gone = PollFlags::POLLERR | PollFlags::POLLHUP;
+    let found = poll(&mut waiting, PollTimeout::ZERO);
+    found.is_ok() && waiting[0].revents().is_some_and(|events| events.intersects(gone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_without_a_reader_is_unread() {
+        let (reading, writing) = nix::unistd::pipe().unwrap();
+        assert!(!is_unread(&writing));
+        drop(reading);
+        assert!(is_unread(&writing));
+    }
+
+    #[test]
+    fn a_socket_without_a_peer_is_unread() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert!(!is_unread(&ours));
+        drop(theirs);
+        assert!(is_unread(&ours));
+    }
+}

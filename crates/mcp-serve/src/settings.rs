@@ -1,0 +1,217 @@
+//! What the user set on the server's command line. No call changes it.
+
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use stockade::profile::is_within;
+
+/// The agent that all runs act for.
+pub const AGENT: &str = "mcp";
+
+/// The settings of a server.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The root of all runs, its real path.
+    pub root: PathBuf,
+    /// Whether the user named it; else it is the directory that the server was started in.
+    pub is_root_named: bool,
+    /// The profiles that a call may name.
+    pub profiles: Profiles,
+    /// Who answers the questions of runs.
+    pub ask: Asked,
+    /// How long a question stays open.
+    pub ask_timeout: Duration,
+    /// The longest that a run may take.
+    pub time_limit: Duration,
+    /// The most calls that run something at once.
+    pub parallel: usize,
+    /// The program to start for each call: this program.
+    pub program: PathBuf,
+}
+
+/// Who answers the questions of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// The person at the client, where it offers elicitation; else as `--ask auto` says.
+    Client,
+    /// As this value of `--ask` says.
+    Elsewhere(String),
+}
+
+/// A profile that a call may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// The name for clients.
+    pub name: String,
+    /// The word for `--profile`.
+    pub argument: String,
+    /// One sentence about it.
+    pub description: String,
+}
+
+/// The profiles that a call may name: those within the ceiling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profiles {
+    offered: Vec<Profile>,
+    /// The profile of a call that names none.
+    default: usize,
+    ceiling: String,
+}
+
+/// The choice of profiles can't be served.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ProfilesError {
+    /// The widest profile.
+    #[error("a server never offers the profile `trusted`")]
+    Trusted,
+    /// The default is wider than the ceiling.
+    #[error("the profile `{profile}` isn't within the ceiling `{ceiling}`")]
+    Beyond {
+        /// The default.
+        profile: String,
+        /// The ceiling.
+        ceiling: String,
+    },
+}
+
+/// The profile that no server offers.
+const TRUSTED: &str = "trusted";
+
+impl Profiles {
+    /// Of the shipped profiles, narrowest first, those within the ceiling. `default` is the ceiling where nothing is said; both may
+    /// be profiles of the user's own.
+    ///
+    /// # Errors
+    /// One of them is `trusted`, or the default isn't within the ceiling.
+    pub fn within(
+        ceiling: Profile,
+        default: Option<Profile>,
+        shipped: impl IntoIterator<Item = Profile>,
+    ) -> Result<Profiles, ProfilesError> {
+        let default = default.unwrap_or_else(|| ceiling.clone());
+        if [&ceiling, &default]
+            .iter()
+            .any(|profile| profile.name == TRUSTED || profile.argument == TRUSTED)
+        {
+            return Err(ProfilesError::Trusted);
+        }
+        if !is_within(&default.argument, &ceiling.argument) {
+            return Err(ProfilesError::Beyond {
+                profile: default.name,
+                ceiling: ceiling.name,
+            });
+        }
+        let mut offered: Vec<Profile> = shipped
+            .into_iter()
+            .filter(|profile| profile.name != TRUSTED && is_within(&profile.argument, &ceiling.argument))
+            .collect();
+        for own in [&default, &ceiling] {
+            if !offered.iter().any(|profile| profile.argument == own.argument) {
+                offered.push(own.clone());
+            }
+        }
+        let at = offered.iter().position(|profile| profile.argument == default.argument);
+        Ok(Profiles {
+            default: at.unwrap_or_default(),
+            ceiling: ceiling.name,
+            offered,
+        })
+    }
+
+    /// All of them.
+    pub fn offered(&self) -> &[Profile] {
+        &self.offered
+    }
+
+    /// The one of a call that names none.
+    pub fn default(&self) -> &Profile {
+        &self.offered[self.default]
+    }
+
+    /// The name of the widest.
+    pub fn ceiling(&self) -> &str {
+        &self.ceiling
+    }
+
+    /// The one of this name, if a call may name it.
+    pub fn named(&self, name: &str) -> Option<&Profile> {
+        self.offered.iter().find(|profile| profile.name == name)
+    }
+}
+
+impl Settings {
+    /// A directory that a call names, if it is there and within the root.
+    pub fn within_root(&self, directory: &str) -> Option<PathBuf> {
+        let real = std::fs::canonicalize(self.root.join(directory)).ok()?;
+        (real.starts_with(&self.root) && real.is_dir()).then_some(real)
+    }
+}
+
+/// A path without `.` and `..`, from the root on; `None` where it has `..`.
+pub fn plain(path: &str, root: &Path) -> Option<PathBuf> {
+    let whole = root.join(path);
+    let is_plain = whole.components().all(|part| !matches!(part, Component::ParentDir));
+    is_plain.then(|| whole.components().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(name: &str) -> Profile {
+        Profile {
+            name: name.into(),
+            argument: name.into(),
+            description: String::new(),
+        }
+    }
+
+    fn shipped() -> Vec<Profile> {
+        stockade::profile::SHIPPED
+            .iter()
+            .map(|(name, _)| profile(name))
+            .collect()
+    }
+
+    fn names(profiles: &Profiles) -> Vec<&str> {
+        profiles.offered().iter().map(|profile| profile.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_call_names_a_profile_within_the_ceiling_and_never_trusted() {
+        let profiles = Profiles::within(profile("workspace"), None, shipped()).unwrap();
+        assert_eq!(names(&profiles), ["minimal", "readonly", "filesystem", "workspace"]);
+        assert_eq!(profiles.default().name, "workspace");
+        for name in ["trusted", "mcp-standard", "network-api", "./own.toml", "", "Workspace"] {
+            assert_eq!(profiles.named(name), None, "{name}");
+        }
+        let trusted = Profiles::within(profile("trusted"), None, shipped());
+        assert_eq!(trusted, Err(ProfilesError::Trusted));
+    }
+
+    #[test]
+    fn the_default_is_within_the_ceiling() {
+        let profiles = Profiles::within(profile("filesystem"), Some(profile("minimal")), shipped()).unwrap();
+        assert_eq!(profiles.default().name, "minimal");
+        assert!(Profiles::within(profile("minimal"), Some(profile("readonly")), shipped()).is_err());
+    }
+
+    #[test]
+    fn of_the_others_an_own_ceiling_offers_only_the_narrowest() {
+        let own = Profile {
+            argument: "/etc/own.toml".into(),
+            ..profile("own")
+        };
+        let profiles = Profiles::within(own, None, shipped()).unwrap();
+        assert_eq!(names(&profiles), ["minimal", "own"]);
+        assert_eq!(profiles.named("own").unwrap().argument, "/etc/own.toml");
+    }
+
+    #[test]
+    fn a_path_that_climbs_is_no_plain_one() {
+        let root = Path::new("/r");
+        assert_eq!(plain("a/./b", root), Some("/r/a/b".into()));
+        assert_eq!(plain("/etc/hosts", root), Some("/etc/hosts".into()));
+        assert_eq!(plain("a/../../b", root), None);
+    }
+}

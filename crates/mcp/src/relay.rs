@@ -1,0 +1,127 @@
+//! The threads that carry lines between a client and its server.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::line::Lines;
+use crate::session::{Passed, Session, serve};
+
+/// The streams of a session, beside the one that it writes to its client.
+pub struct Streams<I, O> {
+    /// The client's lines.
+    pub from_client: File,
+    /// The server's standard input.
+    pub to_server: I,
+    /// The server's standard output.
+    pub from_server: O,
+    /// The questions of the run, and their answers.
+    pub ask: UnixStream,
+    /// The other end of the stream of refusals that the session reads, to wait at.
+    pub events: UnixStream,
+}
+
+/// Starts to carry lines. The thread that is returned ends with the server's output.
+///
+/// # Errors
+/// There is no thread.
+pub fn start<I, O>(session: &Arc<Session>, streams: Streams<I, O>) -> io::Result<JoinHandle<()>>
+where
+    I: Write + Send + 'static,
+    O: Read + Send + 'static,
+{
+    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| thread::Builder::new().name(name.into()).spawn(work);
+    let Streams {
+        from_client,
+        to_server,
+        from_server,
+        ask,
+        events,
+    } = streams;
+    let shared = Arc::clone(session);
+    spawn("stockade-asked", Box::new(move || serve(&shared, ask)))?;
+    let shared = Arc::clone(session);
+    spawn("stockade-refusals", Box::new(move || follow(&shared, &events)))?;
+    let shared = Arc::clone(session);
+    spawn(
+        "stockade-client",
+        Box::new(move || serve_client(&shared, from_client, to_server)),
+    )?;
+    let shared = Arc::clone(session);
+    spawn("stockade-server", Box::new(move || serve_server(&shared, from_server)))
+}
+
+/// Takes refusals as they come, so that the run always has room for more.
+fn follow(session: &Session, events: &UnixStream) {
+    loop {
+        let mut waiting = [PollFd::new(events.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut waiting, PollTimeout::NONE) {
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(_) => return,
+            Ok(_) if !session.take_events() => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+fn serve_client(session: &Session, from_client: File, mut to_server: impl Write) {
+    let mut lines = Lines::of(from_client);
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(error) => {
+                session.tell_end("the client", &error);
+                break;
+            }
+        };
+        let written = match session.of_client(line) {
+            Passed::AsIs => to_server.write_all(line),
+            Passed::Changed(text) => to_server.write_all(text.as_bytes()),
+            Passed::Nothing => Ok(()),
+        };
+        if written.is_err() {
+            // The server reads no more: neither does this program, so that the client learns of it.
+            close_standard_input();
+            break;
+        }
+    }
+    session.end();
+}
+
+fn serve_server(session: &Session, from_server: impl Read) {
+    let mut lines = Lines::of(from_server);
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => return,
+            Err(error) => return session.tell_end("the server", &error),
+        };
+        let written = match session.of_server(line) {
+            Passed::AsIs => session.to_client(line),
+            Passed::Changed(text) => session.to_client(text.as_bytes()),
+            Passed::Nothing => Ok(()),
+        };
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+/// Puts `/dev/null` in the place of standard input, which closes it for its writer.
+fn close_standard_input() {
+    if let Ok(nothing) = File::open("/dev/null") {
+        let _ = nix::unistd::dup2_stdin(&nothing);
+    }
+}
+
+impl Session {
+    fn tell_end(&self, writer: &str, error: &io::Error) {
+        self.tell(&format!("no more lines of {writer} are read: {error}"));
+    }
+}

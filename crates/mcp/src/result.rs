@@ -1,0 +1,187 @@
+//! Results of tool calls: what refusals have to do with them, and how they are changed then.
+//!
+//! A result changes only where a refusal is told in it; all else stays the text that it was.
+
+use serde_json::value::RawValue;
+
+use crate::calls::Call;
+use crate::message::{Object, elements, quoted};
+use crate::refusal::{self, Refusal};
+
+/// Bytes of a result that are searched for names.
+const SEARCHED: usize = 256 * 1024;
+
+/// Errors by which the protocol tells something else than that a tool failed: what can't be read, isn't there or has wrong
+/// parameters, and a client that is to do something first.
+const OF_THE_PROTOCOL: [i64; 8] = [-32700, -32600, -32601, -32602, -32042, -32020, -32021, -32022];
+
+/// How a call came back.
+enum Outcome<'a> {
+    /// With content: whether it is an error.
+    Content(Object<'a>, bool),
+    /// With an error that says why.
+    Error(String),
+}
+
+impl<'a> Outcome<'a> {
+    /// Of a response; `None` for what isn't the end of a call, or fails for another reason.
+    fn of(response: &Object<'a>) -> Option<Outcome<'a>> {
+        if let Some(result) = response.object("result") {
+            result.get("content").filter(|content| content.get().starts_with('['))?;
+            let is_error = result.get("isError").is_some_and(|value| value.get() == "true");
+            return Some(Outcome::Content(result, is_error));
+        }
+        let error = response.object("error")?;
+        let code: i64 = error.get("code")?.get().parse().ok()?;
+        let message = error.text("message").unwrap_or_default();
+        (!OF_THE_PROTOCOL.contains(&code)).then_some(Outcome::Error(message))
+    }
+}
+
+/// The response with the refusals that explain it; `None` where it stays as it is.
+pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<String> {
+    if call.own.is_empty() && call.shared.is_empty() {
+        return None;
+    }
+    let outcome = Outcome::of(response)?;
+    let refusals = match &outcome {
+        Outcome::Content(result, true) => of_failure(call, result.get("content").map_or("", RawValue::get)),
+        Outcome::Error(message) => of_failure(call, message),
+        Outcome::Content(_, false) => call.own.iter().filter(|refusal| refusal.is_loud()).collect(),
+    };
+    if refusals.is_empty() {
+        return None;
+    }
+    let told = content(&refusal::text(&refusals, server));
+    match outcome {
+        Outcome::Content(result, _) => {
+            let kept = result.get("content")?;
+            let has_some = elements(kept).is_some_and(|elements| !elements.is_empty());
+            let begun = kept.get().trim_end().strip_suffix(']')?;
+            let content = format!("{begun}{}{told}]", if has_some { "," } else { "" });
+            let result = result.with(&[("content", content), ("isError", "true".into())]);
+            Some(response.with(&[("result", result)]))
+        }
+        Outcome::Error(message) => {
+            let id = response.get("id")?.get();
+            Some(failure(id, &[&content(&message), &told], call.is_modern))
+        }
+    }
+}
+
+/// The refusals that explain a call that failed: those that the error names, else those that matter by themselves.
+fn of_failure<'c>(call: &'c Call, text: &str) -> Vec<&'c Refusal> {
+    let text = &text[..text.floor_char_boundary(SEARCHED)];
+    let all = || call.own.iter().chain(&call.shared);
+    let named: Vec<&Refusal> = all().filter(|refusal| refusal.is_named_in(text)).collect();
+    let loud = || all().filter(|refusal| refusal.is_loud());
+    match named.iter().any(|refusal| refusal.is_loud()) {
+        true => named.into_iter().filter(|refusal| refusal.is_loud()).collect(),
+        false if loud().next().is_some() => loud().collect(),
+        false => named,
+    }
+}
+
+/// A text as content.
+pub fn content(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text))
+}
+
+/// The response to a call that failed, with this content.
+pub fn failure(id: &str, content: &[&str], is_modern: bool) -> String {
+    let kind = if is_modern { "\"resultType\":\"complete\"," } else { "" };
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{{kind}\"content\":[{}],\"isError\":true}}}}",
+        content.join(",")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade::report::Kind;
+
+    fn refusal(target: &str, quiet: bool) -> Refusal {
+        Refusal {
+            access: Kind::Read,
+            target: target.into(),
+            asked: target.into(),
+            rule: None,
+            quiet,
+            exists: true,
+            grant: Some(vec!["--read".into(), target.into()]),
+        }
+    }
+
+    fn told(response: &str, own: Vec<Refusal>, shared: Vec<Refusal>) -> Option<String> {
+        let mut call = Call::new("t".into(), "{}", false);
+        (call.own, call.shared) = (own, shared);
+        explained(&Object::read(response).unwrap(), &call, "s")
+    }
+
+    #[test]
+    fn a_good_result_stays_unless_something_that_matters_was_refused_in_it() {
+        let good = r#"{"jsonrpc":"2.0","id":1,"result":{"x":1.0,"content":[{"type":"text","text":"ok"}]}}"#;
+        assert_eq!(told(good, vec![], vec![]), None);
+        assert_eq!(told(good, vec![refusal("/etc/machine-id", true)], vec![]), None);
+        assert_eq!(told(good, vec![], vec![refusal("/other", false)]), None);
+        let text = told(good, vec![refusal("/home/ada/notes", false)], vec![]).unwrap();
+        let start = r#"{"jsonrpc":"2.0","id":1,"result":{"x":1.0,"content":[{"type":"text","text":"ok"},{"type":"text","text":"Permission denied: reading /home/ada/notes: nothing grants it\nLeast grant: --read /home/ada/notes\n"#;
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.ends_with(r#"],"isError":true}}"#), "{text}");
+    }
+
+    #[test]
+    fn an_error_gets_the_refusal_that_it_names_also_a_quiet_one() {
+        let bad = r#"{"id":1,"result":{"content":[{"type":"text","text":"EACCES: .git/index.lock"}],"isError":true}}"#;
+        let lock = refusal("/p/.git/index.lock", true);
+        assert!(
+            told(bad, vec![refusal("/other", true), lock.clone()], vec![])
+                .unwrap()
+                .contains("/p/.git/index.lock")
+        );
+        assert_eq!(told(bad, vec![refusal("/other", true)], vec![]), None);
+        assert!(
+            told(bad, vec![], vec![refusal("/other", false)])
+                .unwrap()
+                .contains("/other")
+        );
+    }
+
+    #[test]
+    fn an_error_of_the_server_becomes_a_result_and_one_of_the_protocol_stays() {
+        let error =
+            |code: i32| format!(r#"{{"jsonrpc":"2.0","id":"a","error":{{"code":{code},"message":"no access"}}}}"#);
+        let refusals = || vec![refusal("/x/y", false)];
+        let text = told(&error(-32603), refusals(), vec![]).unwrap();
+        assert!(
+            text.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no access"},"#),
+            "{text}"
+        );
+        assert_eq!(told(&error(-32602), refusals(), vec![]), None);
+    }
+
+    #[test]
+    fn what_is_no_end_of_a_call_stays() {
+        for result in [
+            r#"{"task":{"taskId":"1"}}"#,
+            r#"{"content":"odd"}"#,
+            r#"{"resultType":"input_required"}"#,
+        ] {
+            let response = format!(r#"{{"id":1,"result":{result}}}"#);
+            assert_eq!(told(&response, vec![refusal("/x/y", false)], vec![]), None);
+        }
+    }
+
+    #[test]
+    fn content_that_is_empty_gets_no_comma() {
+        let text = told(
+            r#"{"id":1,"result":{"content":[ ]}}"#,
+            vec![refusal("/x/y", false)],
+            vec![],
+        )
+        .unwrap();
+        assert!(text.contains(r#""content":[ {"type""#), "{text}");
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+    }
+}

@@ -1,0 +1,182 @@
+//! Listings of tools on their way to the client: compared with what was accepted, and without what is refused.
+
+use std::collections::HashMap;
+
+use crate::known::{self, Content};
+use crate::listing::{Accepted, Finding, Others, Tool, shown, tools};
+use crate::message::Object;
+use crate::session::{Message, Session};
+
+/// What is known of the listings of a session.
+#[derive(Default)]
+pub(crate) struct State {
+    /// How far the very first listing of this server is, where nothing was accepted before.
+    first: First,
+    /// The tools that are refused, and why.
+    refused: HashMap<String, String>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum First {
+    #[default]
+    Expected,
+    Begun,
+    Over,
+}
+
+/// Tools that are remembered as refused.
+const MOST_REFUSED: usize = 4096;
+
+impl Session {
+    /// Why a tool can't be called; `None` if it can.
+    pub(crate) fn why_not(&self, tool: &str) -> Option<String> {
+        let server = shown(&self.setup.name);
+        if !self.setup.rules.has(tool) {
+            return Some(format!(
+                "the tool `{}` of the server `{server}` is denied by the configuration (`[mcp.servers.{server}]`)",
+                shown(tool)
+            ));
+        }
+        if let Some(why) = self.state().listing.refused.get(tool) {
+            return Some(why.clone());
+        }
+        if self.setup.rules.refuses_changed {
+            let accepted = self.load().0.accepted?;
+            if !accepted.0.contains_key(tool) {
+                return Some(self.how_to_accept(&Finding::New.text(tool)));
+            }
+        }
+        None
+    }
+
+    fn how_to_accept(&self, why: &str) -> String {
+        format!(
+            "{why}: see `stockade mcp tools {0}`, and accept it by `stockade mcp tools {0} --accept`",
+            shown(&self.setup.name)
+        )
+    }
+
+    /// What is kept of the server's tools, and whether it may be replaced.
+    fn load(&self) -> (Content, bool) {
+        let Some(known) = &self.setup.known else {
+            return (Content::default(), false);
+        };
+        match known.load() {
+            Ok(content) => (content, true),
+            Err(error) => {
+                self.tell_once(format!("no tool counts as accepted: {}", shown(&error.to_string())));
+                let content = Content {
+                    accepted: Some(Accepted::default()),
+                    ..Content::default()
+                };
+                (content, false)
+            }
+        }
+    }
+
+    /// A listing without the tools that are denied or refused. Tells what is odd.
+    pub(crate) fn checked(&self, message: &Object<'_>, is_continued: bool) -> Message {
+        let Some(result) = message.object("result") else {
+            return Message::AsIs;
+        };
+        let Some(listed) = tools(&result) else {
+            return Message::AsIs;
+        };
+        let (mut content, is_kept) = self.load();
+        let before = content.clone();
+        let is_last = result.get("nextCursor").is_none_or(|cursor| cursor.get() == "null");
+        let is_first = self.is_first(&content, is_continued, is_last);
+        let others = self.setup.known.as_ref().map(known::Known::others).unwrap_or_default();
+        let mut passed = Vec::new();
+        for (tool, definition) in &listed {
+            let Some(tool) = tool else {
+                self.tell_once("a tool is left out, since its definition can't be read".to_owned());
+                continue;
+            };
+            let is_refused = self.is_refused(
+                tool,
+                (!is_first).then_some(content.accepted.as_ref()).flatten(),
+                &others,
+            );
+            known::add(&mut content, tool, is_first);
+            if self.setup.rules.has(&tool.name) && !is_refused {
+                passed.push(*definition);
+            }
+        }
+        // What is as it was accepted waits for no one.
+        if let (Some(Accepted(accepted)), Some(Accepted(listed))) = (&content.accepted, &mut content.listed) {
+            listed.retain(|name, hash| accepted.get(name) != Some(hash));
+            if listed.is_empty() {
+                content.listed = None;
+            }
+        }
+        if is_kept
+            && content != before
+            && let Some(known) = &self.setup.known
+            && let Err(error) = known.store(&content)
+        {
+            self.tell_once(format!("can't keep the list of tools: {}", shown(&error.to_string())));
+        }
+        if passed.len() == listed.len() {
+            return Message::AsIs;
+        }
+        let result = result.with(&[("tools", format!("[{}]", passed.join(",")))]);
+        Message::Changed(message.with(&[("result", result)]))
+    }
+
+    /// Whether this page belongs to the very first listing of the server, which is accepted.
+    fn is_first(&self, content: &Content, is_continued: bool, is_last: bool) -> bool {
+        let mut state = self.state();
+        let is_first = match state.listing.first {
+            First::Expected => content.accepted.is_none(),
+            First::Begun => is_continued,
+            First::Over => false,
+        };
+        state.listing.first = if is_first && !is_last {
+            First::Begun
+        } else {
+            First::Over
+        };
+        is_first
+    }
+
+    /// Tells what is odd about a tool; whether it is refused for that.
+    fn is_refused(&self, tool: &Tool, accepted: Option<&Accepted>, others: &Others) -> bool {
+        let rules = &self.setup.rules;
+        let findings = tool.findings(accepted, others);
+        let refuses = |finding: &&Finding| {
+            finding.is_change() && rules.refuses_changed || finding.is_shadow() && rules.refuses_shadowed
+        };
+        let why = findings.iter().find(refuses).map(|finding| match finding.is_change() {
+            true => self.how_to_accept(&finding.text(&tool.name)),
+            false => format!("{} (`on_shadowed_tools`)", finding.text(&tool.name)),
+        });
+        for finding in &findings {
+            let consequence = match (refuses(&finding), finding.is_change()) {
+                (true, true) => self.how_to_accept("; it is refused").split_off(2),
+                (true, false) => "it is refused".to_owned(),
+                (false, true) => self.how_to_accept("").trim_start_matches(": ").to_owned(),
+                (false, false) => String::new(),
+            };
+            let text = finding.text(&tool.name);
+            self.tell_once(match consequence.is_empty() {
+                true => text,
+                false => format!("{text}; {consequence}"),
+            });
+        }
+        let mut state = self.state();
+        let refused = &mut state.listing.refused;
+        match why {
+            Some(why) => {
+                if refused.len() < MOST_REFUSED {
+                    refused.insert(tool.name.clone(), why);
+                }
+                true
+            }
+            None => {
+                refused.remove(&tool.name);
+                false
+            }
+        }
+    }
+}

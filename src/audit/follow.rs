@@ -1,0 +1,53 @@
+//! `stockade audit list --follow`: the newest rows, then each new one, until the reader or Ctrl-C ends it.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::{Failure, Row, Stop};
+use stockade_store::{Choice, Trail};
+
+/// How long a new row may wait, in milliseconds: rows are for people, and each look is a query.
+const LOOK_EVERY: u16 = 250;
+
+/// Prints rows for as long as they are read. The trail need not be there yet.
+pub fn follow(
+    state: &Path,
+    mut choice: Choice,
+    print: fn(&Row, &mut dyn Write) -> Result<(), Stop>,
+    out: &mut dyn Write,
+) -> Result<u8, Failure> {
+    let mut trail = None;
+    loop {
+        if trail.is_none() {
+            trail = Trail::open_existing(state)?;
+        }
+        if let Some(trail) = &mut trail {
+            let mut newest = choice.after_seq;
+            let printed = trail.rows(&choice, |row| {
+                newest = Some(row.seq);
+                print(&row, out)
+            });
+            match printed.and_then(|()| Ok(out.flush()?)) {
+                Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
+                other => other?,
+            }
+            choice.after_seq = newest;
+            // Of the rows that come, all are shown.
+            choice.limit = None;
+        }
+        if is_output_closed() {
+            return Ok(0);
+        }
+    }
+}
+
+/// Waits a while, and tells whether nobody reads the output any more.
+fn is_output_closed() -> bool {
+    let output = io::stdout();
+    let mut polled = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    let found = poll(&mut polled, PollTimeout::from(LOOK_EVERY));
+    found.is_ok_and(|count| count > 0)
+}

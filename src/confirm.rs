@@ -1,0 +1,27 @@
+//! Asks the person at the terminal about something that Stockade is about to write.
+
+use std::io::{self, Write};
+
+use nix::sys::termios::{FlushArg, tcflush};
+
+use stockade::approve::Choice;
+use stockade::approve::grammar::AnswerChoices;
+pub use stockade::approve::grammar::{LineMeaning, UNCLEAR};
+use stockade_text::visible::style::{Ink, Style};
+
+/// The longest line of a terminal.
+const LONGEST_LINE: usize = 4096;
+
+/// Reads one line from the person. Input typed before the question doesn't answer it, and end of input is a no.
+pub fn ask(stdin: &io::Stdin, question: &str) -> io::Result<LineMeaning> {
+    let _ = tcflush(stdin, FlushArg::TCIFLUSH);
+    let offer = AnswerChoices::whether();
+    let question = Ink::here().styled(Style::Asked, question);
+    let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
+    // Bypasses the buffer of `Stdin`, which would keep input beyond the answer.
+    let mut line = [0; LONGEST_LINE];
+    match nix::unistd::read(stdin, &mut line)? {
+        0 => Ok(LineMeaning::Answer(Choice::No { all: false }, None)),
+        length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),
+    }
+}

@@ -1,0 +1,91 @@
+//! Judges for a hook: `check`'s desk, under the hook's own profile and grants.
+
+use std::path::{Path, PathBuf};
+
+use super::super::args::Check;
+use super::super::check::{Asked, Desk, Ground, Wrong};
+use super::super::hook_flags::HookFlags;
+use super::super::message::Failure;
+use super::reason_of;
+use super::reports::Reports;
+use stockade::surroundings::Surroundings;
+use stockade_hook::{Desk as Judging, Refusals};
+use stockade_judge::{Act, Answer, Call};
+
+/// The profile of a hook that names neither one nor a role.
+pub const PROFILE: &str = "workspace";
+
+/// The desk of `check` for one event.
+pub struct HookDesk {
+    desk: Desk,
+    reports: Reports,
+    home: Option<PathBuf>,
+}
+
+impl HookDesk {
+    /// Reads the configuration, so that its faults are reported before anything is judged.
+    pub fn open(
+        flags: &HookFlags,
+        root: &Path,
+        reports: Reports,
+        surroundings: &Surroundings,
+    ) -> Result<HookDesk, Failure> {
+        let check = Check {
+            agent: flags.agent.clone(),
+            root: Some(root.to_path_buf()),
+            ..Check::of_level(flags.audit)
+        };
+        let ground = Ground {
+            profile: match (&flags.profile, &flags.agent) {
+                (None, None) => Some(PROFILE.into()),
+                (profile, _) => profile.clone(),
+            },
+            read: flags.read.clone(),
+            write: flags.write.clone(),
+            hosts: flags.host.clone(),
+            deny: flags.deny.clone(),
+            network: flags.net,
+            llm: flags.llm,
+        };
+        Ok(HookDesk {
+            desk: Desk::open(check, Some(ground))?,
+            reports,
+            home: surroundings.home.clone(),
+        })
+    }
+
+    /// Writes the rest of the trail.
+    pub fn close(self) {
+        self.desk.close();
+    }
+}
+
+impl Judging for HookDesk {
+    fn judge(&mut self, act: &Act, cwd: Option<&Path>) -> Result<Answer, String> {
+        let asked = Asked {
+            cwd: cwd.map(Path::to_path_buf),
+            ..Asked::about(act.clone())
+        };
+        self.desk.answer(&asked).map_err(wrong)
+    }
+
+    fn judge_of_server(&mut self, call: &Call) -> Result<Answer, String> {
+        let asked = Asked {
+            is_of_server: true,
+            ..Asked::about(Act::Tool(call.clone()))
+        };
+        self.desk.answer(&asked).map_err(wrong)
+    }
+
+    fn refusals(&mut self, keys: &[String]) -> Option<Refusals> {
+        keys.iter().find_map(|key| self.reports.take(key))
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+}
+
+fn wrong(wrong: Wrong) -> String {
+    reason_of(&Failure::from(wrong))
+}

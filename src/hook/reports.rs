@@ -1,0 +1,84 @@
+//! The reports of confined commands, which the hook after a call reads. They are below the state directory, which no run
+//! may read or write; what a command prints isn't believed.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::super::refused;
+use stockade::report::Report;
+use stockade::surroundings::Surroundings;
+use stockade_hook::Refusals;
+
+/// A longer file is no report of a command.
+const LONGEST: u64 = 16 << 20;
+
+/// Reports that no hook has read are removed after this time.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// The most files that one call looks at.
+const MOST: usize = 2000;
+
+/// The directory of reports, if there can be one.
+pub struct Reports(Option<PathBuf>);
+
+impl Reports {
+    /// Makes the directory, and removes what is old in it.
+    pub fn of(surroundings: &Surroundings) -> Reports {
+        let directory = surroundings.state.as_deref().and_then(|state| {
+            let directory = state.join("hook");
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory).ok()?;
+            // A report is never written through a link.
+            fs::canonicalize(directory).ok()
+        });
+        if let Some(directory) = &directory {
+            remove_old(directory);
+        }
+        Reports(directory)
+    }
+
+    /// Where the reports are.
+    pub fn directory(&self) -> Option<&Path> {
+        self.0.as_deref()
+    }
+
+    /// What the run with this key was refused, and removes its report; `None` without a report, or without a refusal that
+    /// explains a failure.
+    pub fn take(&self, key: &str) -> Option<Refusals> {
+        let path = self.0.as_ref()?.join(format!("{key}.json"));
+        let mut options = File::options();
+        let file = options
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(&path)
+            .ok()?;
+        let mut document = Vec::new();
+        let read = file.take(LONGEST).read_to_end(&mut document);
+        let _ = fs::remove_file(&path);
+        read.ok()?;
+        let report = Report::parse(&document).ok()?;
+        let sentences: Vec<String> = report.explanation().map(refused::sentence).collect();
+        let flags = report.suggestion.as_ref().map(|suggestion| {
+            let flags = suggestion.flags.iter();
+            flags.map(|flag| flag.to_string_lossy().into_owned()).collect()
+        });
+        (!sentences.is_empty()).then(|| Refusals {
+            sentences,
+            flags: flags.unwrap_or_default(),
+        })
+    }
+}
+
+fn remove_old(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(MOST);
+    let now = SystemTime::now();
+    for entry in entries {
+        let is_old = |changed| now.duration_since(changed).is_ok_and(|age| age > KEPT);
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        if changed.is_ok_and(is_old) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

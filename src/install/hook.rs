@@ -1,0 +1,112 @@
+//! `stockade hook install` and `stockade hook uninstall`.
+
+use std::ffi::OsStr;
+
+use super::args::{HookInstall, HookUninstall, Where};
+use super::place;
+use super::write::{Change, carry_out};
+use crate::message::{Failure, hint, note};
+use crate::{REFUSED, to_output};
+use stockade_install::{Agent, HookError, SettingsFile, register, unregister};
+use stockade_text::quote::quoted;
+
+/// Carries out `stockade hook install`.
+pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
+    let agent = task.agent_program;
+    let file = read(agent, &task.place)?;
+    let line = line(task)?;
+    let failed = |error| unfit(&file, &error);
+    // Hooks that are there already are replaced, so that other flags take effect.
+    let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
+    let has_ours = bare.is_some();
+    let bare = bare.map(|bare| bare.text).or(file.text().map(String::from));
+    let bare = bare.filter(|_| !has_ours || !is_left_empty(&file));
+    let new = register(bare.as_deref(), agent, &line).map_err(failed)?;
+    let keeps_copy = !has_ours;
+    let changes = changes(file, Some(new), keeps_copy);
+    let is_change = !changes.is_empty();
+    let code = to_output(|out| carry_out(&changes, task.place.yes, out))?;
+    if let Some(remark) = agent.remark().filter(|_| is_change && code == 0) {
+        hint(remark);
+    }
+    Ok(code)
+}
+
+/// Carries out `stockade hook uninstall`.
+pub fn hook_uninstall(task: &HookUninstall) -> Result<u8, Failure> {
+    let file = read(task.agent_program, &task.place)?;
+    let bare = file
+        .text()
+        .map(unregister)
+        .transpose()
+        .map_err(|error| unfit(&file, &error))?;
+    let Some(bare) = bare.flatten() else {
+        note(&format!("`{}` has no hook of Stockade's", file.path().display()));
+        return Ok(0);
+    };
+    let text = match bare.is_empty {
+        // Before, it wasn't there, or had nothing in it.
+        true => file
+            .copy_text()
+            .map(|copy| if copy.trim().is_empty() { copy } else { bare.text }),
+        false => Some(bare.text),
+    };
+    let changes = changes(file, text, false);
+    to_output(|out| carry_out(&changes, task.place.yes, out))
+}
+
+/// Whether the file would be empty without Stockade's hooks: it was made for them.
+fn is_left_empty(file: &SettingsFile) -> bool {
+    let bare = file.text().and_then(|text| unregister(text).ok().flatten());
+    bare.is_some_and(|bare| bare.is_empty) && file.copy_text().is_none()
+}
+
+fn read(agent: Agent, place: &Where) -> Result<SettingsFile, Failure> {
+    let places = place::places(place)?;
+    let within = place.project.then_some(places.root.as_path());
+    let path = agent.file(place::scope(place), &places);
+    Ok(SettingsFile::read(&path, within)?)
+}
+
+/// The change, if it is one.
+fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Change> {
+    match file.text() == text.as_deref() {
+        true => Vec::new(),
+        false => vec![Change { file, text, keeps_copy }],
+    }
+}
+
+/// The line that an agent's shell runs.
+fn line(task: &HookInstall) -> Result<String, Failure> {
+    let stockade = place::stockade(place::scope(&task.place))?;
+    let profile = task.profile.as_deref().map(place::profile).transpose()?;
+    let flags = [
+        ("--profile", &profile),
+        ("--agent", &task.agent),
+        ("--confined", &task.confined),
+    ];
+    let flags = flags
+        .iter()
+        .filter_map(|(flag, value)| Some([flag, value.as_deref()?]))
+        .flatten();
+    let words = [&*stockade, "hook", task.agent_program.name()].into_iter().chain(flags);
+    let line = words.map(|word| quoted(OsStr::new(word))).collect::<Vec<_>>().join(" ");
+    // That form isn't every shell's.
+    match line.contains("$'") {
+        true => Err(Failure::text(
+            REFUSED,
+            "the line for the agent's shell would hold characters that can't be shown",
+        )),
+        false => Ok(line),
+    }
+}
+
+fn unfit(file: &SettingsFile, error: &HookError) -> Failure {
+    let path = file.path().display();
+    match error {
+        HookError::Fault(fault) => Failure::text(REFUSED, format!("`{path}`: {fault}")),
+        HookError::Defect(why) => {
+            Failure::text(REFUSED, format!("`{path}` can't be changed: {why}")).hint("nothing was written")
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `stockade mcp install` and `stockade mcp uninstall`.
+
+use std::path::Path;
+
+use super::args::{McpInstall, McpUninstall, Where};
+use super::place;
+use super::write::{Change, UNWRITTEN, carry_out};
+use crate::layers::unprinted;
+use crate::message::{Failure, note};
+use crate::{REFUSED, to_output};
+use stockade::profile::visible;
+use stockade_install::{
+    Client, Places, Program, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, propose, servers,
+    starts_elsewhere, unwrap, wrap, wrapped,
+};
+use stockade_text::mask;
+use stockade_text::quote::command_line;
+
+/// Carries out `stockade mcp install`.
+pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
+    let places = place::places(&task.place)?;
+    let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
+    let profile = task.profile.as_deref().map(place::profile).transpose()?;
+    let stockade = place::stockade(settings.scope)?;
+    to_output(|out| {
+        let mut changes = Vec::new();
+        for found in settings.found {
+            writeln!(out, "{}", visible(&found.file.path().to_string_lossy())).map_err(unprinted)?;
+            let mut wraps = Vec::new();
+            for server in &found.servers {
+                let said = match flags(server, settings.scope, &places.home, profile.as_deref()) {
+                    Plan::Wrap { flags, why } => {
+                        let said = format!("{} ({why})", command_line(&mask::words(&flags)));
+                        wraps.push(Wrap { server, flags });
+                        said
+                    }
+                    Plan::Leave(why) => format!("left as it is: {why}"),
+                };
+                writeln!(out, "  {}: {}", name(server), visible(&said)).map_err(unprinted)?;
+            }
+            let text = found.file.text().unwrap_or_default();
+            let (format, tables) = (found.place.format, found.place.tables);
+            let new = wrap(text, format, tables, &wraps, &stockade).map_err(|why| unwritten(&found.file, &why))?;
+            if new != text {
+                let has_ours = found.servers.iter().any(is_wrapped);
+                let keeps_copy = !has_ours || found.file.copy_text().is_none();
+                changes.push(change(found.file, new, keeps_copy));
+            }
+        }
+        carry_out(&changes, task.place.yes, out)
+    })
+}
+
+/// Carries out `stockade mcp uninstall`.
+pub fn mcp_uninstall(task: &McpUninstall) -> Result<u8, Failure> {
+    let places = place::places(&task.place)?;
+    let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
+    to_output(|out| {
+        let mut changes = Vec::new();
+        for found in settings.found {
+            let text = found.file.text().unwrap_or_default();
+            let ours: Vec<&Server> = found.servers.iter().filter(|server| is_wrapped(server)).collect();
+            let (format, tables) = (found.place.format, found.place.tables);
+            let new = unwrap(text, format, tables, &ours).map_err(|why| unwritten(&found.file, &why))?;
+            if new != text {
+                changes.push(change(found.file, new, false));
+            }
+        }
+        carry_out(&changes, task.place.yes, out)
+    })
+}
+
+fn change(file: SettingsFile, text: String, keeps_copy: bool) -> Change {
+    Change {
+        file,
+        text: Some(text),
+        keeps_copy,
+    }
+}
+
+/// A file with its servers.
+struct Found {
+    file: SettingsFile,
+    place: ServerFile,
+    servers: Vec<Server>,
+}
+
+/// The files of a client that are there.
+struct Settings {
+    scope: Scope,
+    found: Vec<Found>,
+}
+
+impl Settings {
+    fn read(client: Client, place: &Where, places: &Places, wanted: &[String]) -> Result<Settings, Failure> {
+        let scope = place::scope(place);
+        let within = place.project.then_some(places.root.as_path());
+        let files = client.files(scope, places);
+        if files.is_empty() {
+            let message = format!("{} has no settings of a project", client.name());
+            return Err(Failure::text(REFUSED, message).hint("leave `--project` out"));
+        }
+        let mut found = Vec::new();
+        let mut looked_at = Vec::new();
+        for place in files {
+            looked_at.push(format!("`{}`", place.path.display()));
+            let file = SettingsFile::read(&place.path, within)?;
+            let Some(text) = file.text().filter(|text| !text.trim().is_empty()) else {
+                continue;
+            };
+            let root = parse(text, place.format);
+            let all = root.and_then(|root| servers(&root, place.tables, text));
+            let mut all =
+                all.map_err(|fault| Failure::text(REFUSED, format!("`{}`: {fault}", place.path.display())))?;
+            all.retain(|server| wanted.is_empty() || wanted.contains(&server.name));
+            if !all.is_empty() {
+                found.push(Found {
+                    file,
+                    place,
+                    servers: all,
+                });
+            }
+        }
+        if found.is_empty() {
+            let what = match wanted {
+                [] => "no server is configured".to_string(),
+                wanted => format!("no server is called {}", wanted.join(" or ")),
+            };
+            let message = format!("{what} for {}", client.name());
+            return Err(Failure::text(UNWRITTEN, message).hint(format!("looked at {}", looked_at.join(", "))));
+        }
+        Ok(Settings { scope, found })
+    }
+}
+
+/// What becomes of a server.
+enum Plan {
+    Wrap { flags: Vec<String>, why: String },
+    Leave(String),
+}
+
+fn flags(server: &Server, scope: Scope, home: &Path, profile: Option<&str>) -> Plan {
+    let program = match &server.start {
+        Start::Program(program) => program,
+        Start::Url => return Plan::Leave("it is reached by a URL, and Stockade confines programs".into()),
+        Start::Unknown(why) => return Plan::Leave(why.clone()),
+    };
+    match wrapped(program) {
+        Wrapped::No => {}
+        Wrapped::At(_) => return Plan::Leave("Stockade wraps it already".into()),
+        Wrapped::Otherwise => return Plan::Leave("Stockade starts it already".into()),
+    }
+    if starts_elsewhere(program) {
+        let why = "an engine starts its container, where no profile would hold";
+        return Plan::Leave(why.into());
+    }
+    if program.has_variable_file {
+        note(&format!(
+            "`{}`: the variables of its `envFile` aren't passed unless `--env NAME` names them in the new line",
+            name(server)
+        ));
+    }
+    let (profile, grants, why) = match profile {
+        Some(profile) => (profile.to_string(), Vec::new(), "as `--profile` says".to_string()),
+        None => {
+            let proposal = propose(program, scope, home);
+            (proposal.profile.to_string(), proposal.grants, proposal.why)
+        }
+    };
+    let mut flags = vec!["--profile".to_string(), profile];
+    flags.extend(named(&server.name));
+    flags.extend(variables(program));
+    flags.extend(grants);
+    Plan::Wrap { flags, why }
+}
+
+/// A name may begin as a flag does.
+fn named(name: &str) -> Vec<String> {
+    match name.starts_with('-') {
+        true => vec![format!("--name={name}")],
+        false => vec!["--name".to_string(), name.to_string()],
+    }
+}
+
+/// The client's configuration has them for the server, so they are passed; others of the client aren't.
+fn variables(program: &Program) -> impl Iterator<Item = String> {
+    let names = program.variables.iter().map(|variable| variable.name.clone());
+    // With `=` the flag would set a variable.
+    let names = names.filter(|name| !name.is_empty() && !name.contains('=') && !name.starts_with('-'));
+    names.flat_map(|name| ["--env".to_string(), name])
+}
+
+fn is_wrapped(server: &Server) -> bool {
+    matches!(&server.start, Start::Program(program) if matches!(wrapped(program), Wrapped::At(_)))
+}
+
+fn name(server: &Server) -> String {
+    match &server.project {
+        Some(project) => format!("{} (in {})", visible(&server.name), visible(project)),
+        None => visible(&server.name).into_owned(),
+    }
+}
+
+fn unwritten(file: &SettingsFile, why: &str) -> Failure {
+    let message = format!("`{}` can't be changed: {why}", file.path().display());
+    Failure::text(REFUSED, message).hint("nothing was written; change it by hand, as `stockade mcp wrap --help` says")
+}

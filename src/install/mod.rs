@@ -1,0 +1,12 @@
+//! `stockade mcp install`, `stockade hook install` and their opposites: shows the change of another program's settings, asks,
+//! and writes it.
+
+mod args;
+mod hook;
+mod mcp;
+mod place;
+mod write;
+
+pub use args::{HookInstall, HookUninstall, McpInstall, McpUninstall};
+pub use hook::{hook_install, hook_uninstall};
+pub use mcp::{mcp_install, mcp_uninstall};

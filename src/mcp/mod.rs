@@ -1,0 +1,22 @@
+//! `stockade mcp`: the Model Context Protocol.
+
+mod serve;
+mod tools;
+mod words;
+mod wrap;
+
+use super::args::McpTask;
+use super::install;
+use super::message::Failure;
+use super::to_output;
+
+/// Carries out `stockade mcp …`.
+pub fn mcp(task: &McpTask) -> Result<u8, Failure> {
+    match task {
+        McpTask::Wrap(wrap) => wrap::wrap(wrap),
+        McpTask::Tools(task) => to_output(|out| tools::tools(task, out)),
+        McpTask::Install(task) => install::mcp_install(task),
+        McpTask::Uninstall(task) => install::mcp_uninstall(task),
+        McpTask::Serve(task) => serve::serve(task),
+    }
+}

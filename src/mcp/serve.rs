@@ -1,0 +1,67 @@
+//! `stockade mcp serve`: from the user's flags to the settings of a server.
+
+use std::path::Path;
+
+use super::super::REFUSED;
+use super::super::args::Serve;
+use super::super::layers::{Here, UnknownAgent};
+use super::super::message::Failure;
+use stockade::profile::{Catalog, SHIPPED, visible};
+use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
+
+/// Serves until the client leaves.
+pub fn serve(task: &Serve) -> Result<u8, Failure> {
+    let here = Here::load(task.root.as_deref())?;
+    let agent = UnknownAgent::or_agent(&here.layers, AGENT)?;
+    let catalog = Catalog::new(here.surroundings.profiles());
+    let find = |name: &str| profile(name, &catalog, &here.surroundings.directory);
+    let default = task.profile.as_deref().map(find).transpose()?;
+    let ceiling = match (&task.ceiling, &default) {
+        (Some(name), _) => find(name)?,
+        (None, Some(default)) => default.clone(),
+        (None, None) => find(agent.profile())?,
+    };
+    let shipped = SHIPPED
+        .iter()
+        .map(|(name, _)| find(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
+        Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
+    })?;
+    let settings = Settings {
+        root: here.root,
+        is_root_named: task.root.is_some(),
+        profiles,
+        ask: task.ask.clone(),
+        ask_timeout: task.ask_timeout,
+        time_limit: task.time_limit,
+        parallel: usize::try_from(task.parallel).unwrap_or(1).clamp(1, MOST_AT_ONCE),
+        program: "/proc/self/exe".into(),
+    };
+    match stockade_mcp_serve::serve(settings) {
+        Ok(()) => Ok(0),
+        Err(error @ ServeError::Handshake(_)) => {
+            Err(Failure::new(REFUSED, &error)
+                .hint("`stockade mcp serve` is started by an MCP client, which talks to it"))
+        }
+        Err(error) => Err(Failure::new(REFUSED, &error)),
+    }
+}
+
+/// The most calls at once, whatever the user says.
+const MOST_AT_ONCE: usize = 64;
+
+/// A profile with its name for clients, and the word for the flag of a run.
+fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Profile, Failure> {
+    let loaded = catalog.load(name_or_file).map_err(stockade::Error::from)?;
+    let is_file = name_or_file.contains('/') || name_or_file.ends_with(".toml");
+    let argument = match is_file {
+        true => directory.join(name_or_file).to_string_lossy().into_owned(),
+        false => name_or_file.to_string(),
+    };
+    Ok(Profile {
+        name: visible(&loaded.name).into_owned(),
+        argument,
+        description: visible(&loaded.description).into_owned(),
+    })
+}

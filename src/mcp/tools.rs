@@ -1,0 +1,68 @@
+//! `stockade mcp tools`: the tools of servers as they were accepted, and what has changed since.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde_json::json;
+use stockade_mcp::known::{self, Content};
+use stockade_mcp::{Accepted, shown};
+
+use crate::REFUSED;
+use crate::args::McpTools;
+use crate::audit::state;
+use crate::layers::unprinted;
+use crate::message::{Failure, note_empty};
+
+/// Lists or accepts; exit code 1 where something isn't accepted.
+pub fn tools(task: &McpTools, out: &mut dyn Write) -> Result<u8, Failure> {
+    let files = known::of_name(&state()?, &task.name);
+    if task.accept {
+        return accept(task, files, out);
+    }
+    note_empty("tool", files.is_empty(), task.json);
+    let mut is_all_accepted = true;
+    for (_, content) in files {
+        for (name, standing) in standings(&content) {
+            is_all_accepted &= standing == "accepted";
+            let line = match task.json {
+                true => {
+                    json!({ "server": content.name, "command": content.command, "tool": name, "standing": standing })
+                        .to_string()
+                }
+                false => format!("{standing:9} {}  ({})", shown(&name), shown(&content.command.join(" "))),
+            };
+            writeln!(out, "{line}").map_err(unprinted)?;
+        }
+    }
+    Ok(u8::from(!is_all_accepted))
+}
+
+fn accept(task: &McpTools, files: Vec<(std::path::PathBuf, Content)>, out: &mut dyn Write) -> Result<u8, Failure> {
+    if files.is_empty() {
+        let text = format!("no server `{}` has listed its tools", shown(&task.name));
+        return Err(Failure::text(REFUSED, text).hint("the name is that of `stockade mcp wrap --name`"));
+    }
+    for (path, content) in files {
+        for name in known::accept(&path, content).map_err(|error| Failure::new(REFUSED, &error))? {
+            writeln!(out, "accepted {}", shown(&name)).map_err(unprinted)?;
+        }
+    }
+    Ok(0)
+}
+
+/// Each tool, and whether it is accepted as it was listed last.
+fn standings(content: &Content) -> BTreeMap<String, &'static str> {
+    let names = |accepted: &Option<Accepted>| accepted.clone().unwrap_or_default().0;
+    let accepted = names(&content.accepted);
+    let mut standings: BTreeMap<String, &'static str> =
+        accepted.keys().map(|name| (name.clone(), "accepted")).collect();
+    for (name, hash) in names(&content.listed) {
+        let standing = match accepted.get(&name) {
+            Some(known) if *known == hash => "accepted",
+            Some(_) => "changed",
+            None => "new",
+        };
+        standings.insert(name, standing);
+    }
+    standings
+}

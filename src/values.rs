@@ -1,0 +1,20 @@
+//! Values of flags that several tasks read.
+
+use stockade::NetworkChoice;
+
+/// A name that can be shown in a line, and that a grant can be bound to.
+pub fn parse_agent(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 100;
+    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
+    let name = is_name.then(|| text.to_string());
+    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
+}
+
+/// A value of `--net`.
+pub fn parse_network(text: &str) -> Result<NetworkChoice, String> {
+    match text {
+        "none" => Ok(NetworkChoice::None),
+        "all" => Ok(NetworkChoice::All),
+        _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
+    }
+}

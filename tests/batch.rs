@@ -1,0 +1,458 @@
+//! `stockade batch`: results in order, each once whatever ends the batch, and no job gets more than the flags give.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::common::{Finished, Place, Run, STOCKADE, Terminal, finish, is_alive, run, until};
+
+/// Writes the jobs to a file of the home, which no profile but `trusted` opens.
+fn write(place: &Place, jobs: &[Value]) {
+    let lines: Vec<String> = jobs.iter().map(|job| format!("{job}\n")).collect();
+    place.file("~/jobs.jsonl", lines.concat());
+}
+
+fn command(place: &Place, flags: &[&str]) -> Command {
+    let mut command = place.command(STOCKADE);
+    let jobs = place.path("~/jobs.jsonl");
+    command.arg("batch").args(flags).arg(jobs);
+    command
+}
+
+fn batch(place: &Place, flags: &[&str]) -> Finished {
+    finish(&mut command(place, flags), b"")
+}
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The results of jobs that are all answered.
+fn answers(place: &Place, flags: &[&str], jobs: &[Value]) -> Vec<Value> {
+    write(place, jobs);
+    let finished = batch(place, flags);
+    assert_eq!(
+        (finished.status.code(), &*finished.stderr()),
+        (Some(0), ""),
+        "{}",
+        finished.stdout()
+    );
+    rows(&finished.stdout())
+}
+
+/// Jobs that take different times, and print their number.
+fn numbered(count: usize) -> Vec<Value> {
+    let job = |i| json!({"id": i, "shell": format!("sleep 0.0{}; echo {i}", 9 - i % 10)});
+    (0..count).map(job).collect()
+}
+
+fn assert_numbered(text: &str, count: usize) {
+    let rows = rows(text);
+    assert_eq!(rows.len(), count);
+    for (i, row) in rows.iter().enumerate() {
+        let told = (&row["index"], &row["id"], &row["stdout"]);
+        assert_eq!(told, (&json!(i), &json!(i), &json!(format!("{i}\n"))), "{row}");
+    }
+}
+
+#[test]
+fn results_are_in_the_order_of_the_jobs() {
+    let place = Place::new();
+    write(&place, &numbered(30));
+    let finished = batch(&place, &["--jobs", "8"]);
+    assert_eq!((finished.status.code(), &*finished.stderr()), (Some(0), ""));
+    assert_numbered(&finished.stdout(), 30);
+}
+
+#[test]
+fn one_bad_job_stops_no_other() {
+    let place = Place::new();
+    write(
+        &place,
+        &[
+            json!({"id": "a", "command": ["no-such-program"]}),
+            json!({"id": "b", "comand": ["true"]}),
+            json!("true"),
+            json!({"id": "d", "shell": "kill -SEGV $$"}),
+            json!({"id": "e", "shell": "sleep 60", "timeout": 0.2}),
+            json!({"id": "f", "shell": "kill -STOP $$; exit 7"}),
+            json!({"id": "g", "shell": "cat /etc/shadow"}),
+            json!({"id": "h", "command": ["a\u{0}b"]}),
+            json!({"id": "i", "shell": "true"}),
+        ],
+    );
+    let finished = batch(&place, &[]);
+    assert_eq!(finished.status.code(), Some(1));
+    assert_eq!(
+        finished.stderr(),
+        "stockade: 4 of 9 jobs have no answer; their results have an `error`\n"
+    );
+    let told: Vec<Value> = rows(&finished.stdout())
+        .iter()
+        .map(|row| {
+            json!([
+                row["id"],
+                row["status"],
+                row["exit_code"],
+                row["signal"],
+                row["error"].is_string()
+            ])
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            json!(["a", "not_started", null, null, true]),
+            json!(["b", "invalid", null, null, true]),
+            json!([null, "invalid", null, null, true]),
+            json!(["d", "signalled", null, "SIGSEGV", false]),
+            json!(["e", "time_limit", null, "SIGKILL", false]),
+            json!(["f", "completed", 7, null, false]),
+            json!(["g", "permission_denied", 1, null, false]),
+            json!(["h", "not_started", null, null, true]),
+            json!(["i", "completed", 0, null, false]),
+        ]
+    );
+}
+
+#[test]
+fn a_batch_that_was_killed_goes_on_and_has_each_result_once() {
+    let place = Place::new();
+    write(&place, &numbered(24));
+    let results = place.path("~/results.jsonl");
+    let flags = ["--output", results.to_str().unwrap()];
+    for least in [1, 8, 16] {
+        let mut child = command(&place, &flags).stderr(Stdio::null()).spawn().unwrap();
+        let written = || {
+            fs::read(&results)
+                .unwrap_or_default()
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+        };
+        assert!(until(Duration::from_secs(60), || written() >= least));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // As a write that was cut short leaves it.
+        let text = fs::read_to_string(&results).unwrap();
+        let torn = text.rfind("{\"index\"").unwrap() + 25;
+        fs::write(&results, &text[..torn]).unwrap();
+    }
+    let finished = batch(&place, &flags);
+    assert_eq!((finished.status.code(), finished.stdout().len()), (Some(0), 0));
+    assert!(
+        finished.stderr().contains("and dropped a torn one"),
+        "{}",
+        finished.stderr()
+    );
+    let text = fs::read_to_string(&results).unwrap();
+    assert_numbered(&text, 24);
+    assert_eq!(batch(&place, &flags).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(&results).unwrap(), text);
+}
+
+#[test]
+fn an_edited_input_is_told() {
+    let place = Place::new();
+    let results = place.path("~/results.jsonl");
+    let flags = ["--output", results.to_str().unwrap()];
+    write(&place, &numbered(3));
+    assert_eq!(batch(&place, &flags).status.code(), Some(0));
+    let before = fs::read_to_string(&results).unwrap();
+    let mut jobs = numbered(4);
+    jobs[1]["id"] = json!("other");
+    write(&place, &jobs);
+    let finished = batch(&place, &flags);
+    assert_eq!(finished.status.code(), Some(125));
+    assert!(
+        finished.stderr().contains("line 2 of the jobs has changed"),
+        "{}",
+        finished.stderr()
+    );
+    assert_eq!(fs::read_to_string(&results).unwrap(), before);
+    write(&place, &numbered(4));
+    assert_eq!(batch(&place, &flags).status.code(), Some(0));
+    assert_numbered(&fs::read_to_string(&results).unwrap(), 4);
+}
+
+#[test]
+fn an_interrupt_ends_the_running_jobs_and_leaves_results_to_go_on_from() {
+    let place = Place::new();
+    let mut jobs = numbered(6);
+    jobs[3]["shell"] = json!("echo $$ > pid; test -e go || sleep 300; echo 3");
+    write(&place, &jobs);
+    let results = place.path("~/results.jsonl");
+    let flags = ["--output", results.to_str().unwrap(), "--write", "."];
+    let mut child = command(&place, &flags).stderr(Stdio::null()).spawn().unwrap();
+    let pid = || fs::read_to_string(place.path("pid")).ok()?.trim().parse().ok();
+    let has_three = || fs::read_to_string(&results).is_ok_and(|text| text.lines().count() == 3);
+    assert!(until(Duration::from_secs(60), || pid().is_some() && has_three()));
+    assert!(is_alive(pid().unwrap()));
+    let batch_id = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(batch_id, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!is_alive(pid().unwrap()));
+    assert!(has_three());
+    place.file("go", "");
+    assert_eq!(batch(&place, &flags).status.code(), Some(0));
+    assert_numbered(&fs::read_to_string(&results).unwrap(), 6);
+}
+
+#[test]
+fn a_key_at_the_terminal_ends_the_batch_and_no_job_is_told_as_ended_by_it() {
+    let run: Run = run();
+    write(
+        &run.place,
+        &[
+            json!({"shell": "sleep 300"}),
+            json!({"shell": "sleep 300"}),
+            json!({"shell": "true"}),
+        ],
+    );
+    let program = STOCKADE.to_string();
+    // A dumb terminal gets no bar.
+    let argv = [
+        "/usr/bin/env",
+        "TERM=xterm",
+        &*program,
+        "batch",
+        "--output",
+        "results",
+        "@HOME/jobs.jsonl",
+    ]
+    .map(|word| run.place.fill(word).into());
+    let code = Terminal::new()
+        .awaits("0/3 jobs")
+        .meanwhile("sleep 0.5")
+        .types("\u{3}")
+        .awaits("SIGINT ended the batch after 0 results")
+        .ends_within(20)
+        .plays_command(&run, argv.into());
+    assert_eq!(code, 130);
+    assert_eq!(fs::read_to_string(run.place.path("results")).unwrap(), "");
+}
+
+#[test]
+fn a_job_gets_no_profile_and_no_root_that_the_flags_do_not_give() {
+    let place = Place::new();
+    fs::create_dir(place.path("in")).unwrap();
+    symlink(&place.home, place.path("out")).unwrap();
+    let job = |profile: &str, root: &str| json!({"shell": "pwd", "profile": profile, "root": root});
+    write(
+        &place,
+        &[
+            job("minimal", "in"),
+            job("trusted", "."),
+            job("mcp-standard", "."),
+            job("./x.toml", "."),
+            job("readonly", "out"),
+            job("readonly", ".."),
+            job("readonly", "/"),
+            job("readonly", "none"),
+            job("readonly", "in/../in"),
+        ],
+    );
+    let finished = batch(&place, &["--profile", "readonly"]);
+    let told: Vec<Value> = rows(&finished.stdout())
+        .iter()
+        .map(|row| row["stdout"].clone())
+        .collect();
+    let inside = json!(format!("{}\n", place.path("in").display()));
+    let null = Value::Null;
+    let expected = [&inside, &null, &null, &null, &null, &null, &null, &null, &inside];
+    assert_eq!(told.iter().collect::<Vec<_>>(), expected);
+    let allowed = batch(&place, &["--profile", "readonly", "--allow-profile", "mcp-standard"]);
+    assert_eq!(rows(&allowed.stdout())[2]["profile"], "mcp-standard");
+}
+
+#[test]
+fn a_job_only_shortens_the_time_that_it_has() {
+    let place = Place::new();
+    let jobs = [
+        json!({"shell": "sleep 60", "timeout": "1h"}),
+        json!({"shell": "sleep 60", "timeout": 0.1}),
+    ];
+    let answers = answers(&place, &["--time-limit", "400ms"], &jobs);
+    for (row, most) in answers.iter().zip([5000, 390]) {
+        assert_eq!(row["status"], "time_limit");
+        assert!(row["duration_ms"].as_u64().unwrap() < most, "{row}");
+    }
+}
+
+#[test]
+fn no_job_changes_the_jobs_or_the_results() {
+    let place = Place::new();
+    let change = "for file in jobs.jsonl results.jsonl other; do echo x >> $file && echo $file; done; rm -f jobs.jsonl \
+                  results.jsonl; mv results.jsonl y; ln -f results.jsonl z && echo x >> z";
+    let job = json!({"shell": change});
+    // Without Stockade each of these is possible.
+    place.file("jobs.jsonl", format!("{job}\n"));
+    let mut command = place.command(STOCKADE);
+    command.args([
+        "batch",
+        "--profile",
+        "workspace",
+        "--output",
+        "results.jsonl",
+        "jobs.jsonl",
+    ]);
+    let finished = finish(&mut command, b"");
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    assert_eq!(
+        fs::read_to_string(place.path("jobs.jsonl")).unwrap(),
+        format!("{job}\n")
+    );
+    let text = fs::read_to_string(place.path("results.jsonl")).unwrap();
+    let rows = rows(&text);
+    assert_eq!((rows.len(), &rows[0]["stdout"]), (1, &json!("other\n")));
+    let bare = Command::new("sh")
+        .args(["-c", change])
+        .current_dir(&place.root)
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&bare.stdout).starts_with("jobs.jsonl\nresults.jsonl\n"));
+    assert!(!place.path("jobs.jsonl").exists());
+}
+
+#[test]
+fn grants_of_the_flags_are_each_jobs() {
+    let place = Place::new();
+    place.file("given", "g");
+    let jobs = [
+        json!({"shell": "cat given; echo $X"}),
+        json!({"shell": "cat given; echo $X", "profile": "minimal"}),
+    ];
+    for row in answers(
+        &place,
+        &["--profile", "readonly", "--read", "given", "--env", "X=1"],
+        &jobs,
+    ) {
+        assert_eq!(row["stdout"], "g1\n");
+    }
+    write(&place, &[json!({"shell": "cat given"})]);
+    let refused = rows(&batch(&place, &[]).stdout());
+    assert_eq!(refused[0]["status"], "permission_denied");
+    assert_eq!(
+        refused[0]["suggestion"]["flags"],
+        json!(["--read", place.path("given")])
+    );
+}
+
+#[test]
+fn input_of_any_length_arrives_and_need_not_be_read() {
+    let place = Place::new();
+    let long = "x".repeat(1 << 20);
+    let jobs = [
+        json!({"shell": "wc -c", "stdin": long}),
+        json!({"shell": "true", "stdin": long}),
+        json!({"command": ["cat"], "stdin": "ä"}),
+        json!({"shell": "cat"}),
+        json!({"shell": "echo x > /dev/stdin", "stdin": "y"}),
+    ];
+    let answers = answers(&place, &[], &jobs);
+    let told: Vec<&str> = answers[..4].iter().map(|row| row["stdout"].as_str().unwrap()).collect();
+    assert_eq!(told, ["1048576\n", "", "ä", ""]);
+}
+
+#[test]
+fn kept_output_is_bounded_and_told_as_it_is() {
+    let place = Place::new();
+    let jobs = [
+        json!({"shell": "head -c 3000000 /dev/zero | tr '\\0' a; printf '\\377' >&2"}),
+        json!({"shell": "printf '\\033[31m'"}),
+    ];
+    let answers = answers(&place, &["--keep-output", "1K"], &jobs);
+    assert_eq!(answers[0]["stdout"], "a".repeat(1024));
+    assert_eq!(
+        (&answers[0]["stdout_cut"], &answers[0]["stderr_lossy"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(answers[0]["resources"]["stdout_bytes"], 3_000_000);
+    assert_eq!(answers[1]["stdout"], "\u{1b}[31m");
+}
+
+#[test]
+fn a_killed_warden_costs_one_result_and_leaves_no_process() {
+    let place = Place::new();
+    let orphan = "setsid sleep 300 & echo $! > pid; while :; do sleep 0.01; done";
+    let mut jobs = numbered(5);
+    jobs[1] = json!({"id": 1, "shell": orphan});
+    write(&place, &jobs);
+    let mut command = command(&place, &["--jobs", "2", "--write", "."]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut pid = None;
+    assert!(until(Duration::from_secs(60), || {
+        pid = fs::read_to_string(place.path("pid"))
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        pid.is_some()
+    }));
+    // The shell's parent is the warden.
+    let warden = parent(parent(pid.unwrap()));
+    assert_eq!(
+        fs::read_to_string(format!("/proc/{warden}/comm")).unwrap(),
+        "sandbox-warden\n"
+    );
+    let warden = nix::unistd::Pid::from_raw(warden);
+    nix::sys::signal::kill(warden, nix::sys::signal::Signal::SIGKILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let rows = rows(&String::from_utf8(output.stdout).unwrap());
+    let statuses: Vec<&str> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["completed", "lost", "completed", "completed", "completed"]);
+    assert_eq!((output.status.code(), output.status.signal()), (Some(1), None));
+    assert!(!is_alive(pid.unwrap()));
+}
+
+fn parent(pid: i32) -> i32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let rest = stat.rsplit(") ").next().unwrap();
+    rest.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn runs_of_a_batch_are_in_the_audit_trail() {
+    let place = Place::new();
+    let ids = answers(&place, &[], &[json!({"shell": "true"}), json!({"shell": "true"})]);
+    let listed = finish(place.command(STOCKADE).args(["audit", "list", "--json"]), b"");
+    for row in ids {
+        assert!(
+            listed.stdout().contains(row["run"].as_str().unwrap()),
+            "{}",
+            listed.stdout()
+        );
+    }
+}
+
+#[test]
+fn wrong_calls_say_so() {
+    let place = Place::new();
+    write(&place, &numbered(1));
+    place.file("notes", "mine");
+    for (flags, part) in [
+        (&["--ask", "terminal"][..], "asks no questions at a terminal"),
+        (&["--ask", "auto"], "asks no questions at a terminal"),
+        (&["--report", "x"], "writes no report"),
+        (&["--profile", "nope"], "no profile is called `nope`"),
+        (&["--allow-profile", "nope"], "no profile is called `nope`"),
+        (&["--root", "nope"], "the root `nope` can't be used"),
+        (&["--output", "notes"], "line 1 of `notes` isn't the result of a batch"),
+        (&["--output", "/dev/null"], "it isn't a regular file"),
+        (&["other.jsonl"], "takes one file of jobs"),
+        (&["--jobs", "0"], "at least 1"),
+    ] {
+        let finished = batch(&place, flags);
+        assert_eq!(
+            (finished.status.code(), finished.stdout().len()),
+            (Some(125), 0),
+            "{flags:?}"
+        );
+        assert!(finished.stderr().contains(part), "{flags:?}: {}", finished.stderr());
+    }
+    assert_eq!(fs::read(place.path("notes")).unwrap(), b"mine");
+    assert!(!Path::new("x").exists());
+}

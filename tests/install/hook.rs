@@ -1,0 +1,139 @@
+//! `stockade hook install` and `hook uninstall`, in the files of each agent.
+
+use serde_json::{Value, json};
+
+use super::{read, stockade, works};
+use crate::common::{Place, faults};
+
+/// Each agent with its files: the user's and the project's.
+const FILES: &[(&str, &str, &str)] = &[
+    ("claude-code", "~/.claude/settings.json", ".claude/settings.local.json"),
+    ("codex", "~/.codex/hooks.json", ".codex/hooks.json"),
+    (
+        "copilot",
+        "~/.copilot/hooks/stockade.json",
+        ".github/hooks/stockade.json",
+    ),
+    ("cursor", "~/.cursor/hooks.json", ".cursor/hooks.json"),
+    ("gemini", "~/.gemini/settings.json", ".gemini/settings.json"),
+];
+
+/// The part of an agent's settings that hooks are, as its documentation has it.
+fn schema(agent: &str) -> Value {
+    let text = json!({"type": "string"});
+    let whole = |minimum: u32| json!({"type": "integer", "minimum": minimum});
+    let table = |properties: Value, required: &[&str]| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let hook = match agent {
+        "cursor" => table(
+            json!({"command": text, "matcher": text, "failClosed": {"type": "boolean"}, "timeout": whole(1)}),
+            &["command"],
+        ),
+        "copilot" => table(
+            json!({"type": {"const": "command"}, "matcher": text, "bash": text, "timeoutSec": whole(1)}),
+            &["type", "bash"],
+        ),
+        _ => {
+            let least = if agent == "gemini" { 1000 } else { 1 };
+            let handler = table(
+                json!({"type": {"const": "command"}, "name": text, "command": text, "timeout": whole(least)}),
+                &["type", "command"],
+            );
+            table(json!({"matcher": text, "hooks": list(handler)}), &["hooks"])
+        }
+    };
+    let events: &[&str] = match agent {
+        "claude-code" => &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+        "codex" => &["PreToolUse", "PostToolUse"],
+        "copilot" => &["preToolUse", "postToolUse", "postToolUseFailure"],
+        "cursor" => &[
+            "preToolUse",
+            "beforeShellExecution",
+            "beforeMCPExecution",
+            "beforeReadFile",
+            "postToolUse",
+        ],
+        _ => &["BeforeTool", "AfterTool"],
+    };
+    let of_events = events
+        .iter()
+        .map(|event| (event.to_string(), list(hook.clone())))
+        .collect();
+    let hooks = table(Value::Object(of_events), events);
+    match agent {
+        "cursor" | "copilot" => table(json!({"version": {"const": 1}, "hooks": hooks}), &["version", "hooks"]),
+        _ => table(json!({"hooks": hooks}), &["hooks"]),
+    }
+}
+
+#[test]
+fn a_file_that_wasnt_there_is_what_the_agent_reads_and_goes_again() {
+    for (agent, user, project) in FILES {
+        for (name, flag) in [(user, ""), (project, " --project")] {
+            let place = Place::new();
+            works(
+                &place,
+                &format!("hook install --for {agent}{flag} --profile workspace --agent worker --yes"),
+            );
+            let text = read(&place, name);
+            let found = serde_json::from_str(&text).unwrap();
+            let faults = faults(&schema(agent), &found);
+            assert!(faults.is_empty(), "{agent}: {faults:#?}\n{text}");
+            let line = format!("/stockade hook {agent} --profile workspace --agent worker");
+            assert!(text.contains(&line) && text.contains("exit 2; }"), "{text}");
+            works(&place, &format!("hook uninstall --for {agent}{flag} --yes"));
+            assert!(!place.path(name).exists(), "{agent}");
+        }
+    }
+}
+
+#[test]
+fn settings_beside_the_hooks_stay_as_they_are() {
+    for (agent, name, _) in FILES {
+        let version = match *agent {
+            "cursor" | "copilot" => "\"version\": 1,\n  ",
+            _ => "",
+        };
+        for text in [
+            format!("{{\n  {version}\"mine\": {{\"a\": [1, 2]}}\n}}\n"),
+            format!("{{\n  {version}\"hooks\": {{\n    \"Stop\": [{{\"command\": \"x\"}}]\n  }} // c\n}}"),
+        ] {
+            let place = Place::new();
+            place.file(name, &text);
+            works(&place, &format!("hook install --for {agent} --yes"));
+            assert_ne!(read(&place, name), text, "{agent}");
+            works(&place, &format!("hook uninstall --for {agent} --yes"));
+            assert_eq!(read(&place, name), text, "{agent}");
+            assert!(!place.path(&format!("{name}.stockade-backup")).exists(), "{agent}");
+        }
+    }
+}
+
+#[test]
+fn other_flags_replace_the_hooks() {
+    let place = Place::new();
+    works(&place, "hook install --for claude-code --yes");
+    let first = read(&place, "~/.claude/settings.json");
+    let again = stockade(&place, "hook install --for claude-code --yes");
+    assert_eq!(again.stderr(), "stockade: nothing to change\n");
+    works(&place, "hook install --for claude-code --confined allow --yes");
+    let second = read(&place, "~/.claude/settings.json");
+    assert_eq!(second.replace(" --confined allow", ""), first);
+    let shown = stockade(&place, "hook uninstall --for claude-code");
+    assert_eq!(shown.status.code(), Some(1));
+    assert_eq!(read(&place, "~/.claude/settings.json"), second);
+}
+
+#[test]
+fn what_isnt_there_cant_be_taken_out() {
+    let place = Place::new();
+    let done = stockade(&place, "hook uninstall --for gemini --yes");
+    assert_eq!(done.status.code(), Some(0));
+    assert!(done.stderr().contains("has no hook of Stockade's"), "{}", done.stderr());
+    let done = stockade(&place, "hook install --for emacs --yes");
+    assert!(
+        done.stderr().contains("the agents are claude-code, codex"),
+        "{}",
+        done.stderr()
+    );
+}

@@ -1,0 +1,310 @@
+//! `stockade mcp install` and `mcp uninstall`, in the files of each client.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use serde_json::Value;
+
+use super::{read, stockade, works};
+use crate::common::{Place, STOCKADE, Terminal, run};
+
+/// Each client with a file of its servers, old and new layouts, and what else counts.
+const FILES: &[(&str, &str, &str)] = &[
+    (
+        "claude-code",
+        "~/.claude.json",
+        r#"{"numStartups": 3, "mcpServers": {"s": {"type": "stdio", "command": "npx", "args": ["-y", "x"], "env": {}}}}"#,
+    ),
+    (
+        "claude-code",
+        "~/.claude.json",
+        "{\n  \"projects\": {\n    \"/p\": {\n      \"mcpServers\": {\n        \"s\": {\n          \"command\": \"npx\",\n          \
+         \"args\": [\n            \"-y\",\n            \"x\"\n          ]\n        }\n      }\n    }\n  }\n}\n",
+    ),
+    (
+        "claude-code --project",
+        ".mcp.json",
+        r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "claude-desktop",
+        "~/.config/Claude/claude_desktop_config.json",
+        r#"{"globalShortcut": "", "mcpServers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "codex",
+        "~/.codex/config.toml",
+        "model = \"x\" # mine\n\n[mcp_servers.s] # c\ncommand = 'npx'\nargs = [\"-y\", \"x\"]\nenv_vars = [\"A\"]\n\n[mcp_servers.s.env]\nB = \"c\"\n",
+    ),
+    (
+        "codex --project",
+        ".codex/config.toml",
+        "mcp_servers.s = { command = \"npx\", args = [\"-y\", \"x\"] }\n",
+    ),
+    (
+        "copilot",
+        "~/.copilot/mcp-config.json",
+        r#"{"mcpServers": {"s": {"type": "local", "command": "npx", "args": ["-y", "x"], "tools": ["*"]}}}"#,
+    ),
+    (
+        "cursor",
+        "~/.cursor/mcp.json",
+        r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "cursor --project",
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "vscode",
+        "~/.config/Code/User/mcp.json",
+        "{\n\t// mine\n\t\"servers\": {\n\t\t\"s\": {\n\t\t\t\"command\": \"npx\",\n\t\t\t\"args\": [\"-y\", \"x\",], // why\n\t\t},\n\t},\n\t\"inputs\": [],\n}\n",
+    ),
+    (
+        "vscode",
+        "~/.config/VSCodium/User/settings.json",
+        "{\n    \"editor.tabSize\": 4, // mine\n    \"mcp\": {\"servers\": {\"s\": {\"command\": \"npx\", \"args\": [\"-y\", \"x\"]}}}\n}\n",
+    ),
+    (
+        "vscode --project",
+        ".vscode/mcp.json",
+        r#"{"servers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "gemini",
+        "~/.gemini/settings.json",
+        r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y", "x"], "trust": false}}}"#,
+    ),
+    (
+        "gemini --project",
+        ".gemini/settings.json",
+        r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y", "x"]}}}"#,
+    ),
+    (
+        "zed",
+        "~/.config/zed/settings.json",
+        "// Zed\n{\n  \"context_servers\": {\n    \"s\": {\"command\": \"npx\", \"args\": [\"-y\", \"x\"], \"env\": {}},\n  },\n}\n",
+    ),
+    (
+        "zed --project",
+        ".zed/settings.json",
+        r#"{"context_servers": {"s": {"source": "custom", "command": {"path": "npx", "args": ["-y", "x"], "env": {"B": "c"}}, "settings": {}}}}"#,
+    ),
+];
+
+#[test]
+fn the_file_of_each_client_gets_a_wrapped_line_and_is_as_before_after_uninstall() {
+    for (client, name, text) in FILES {
+        let place = Place::new();
+        let path = place.file(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let shown = works(&place, &format!("mcp install --for {client} --yes"));
+        assert!(shown.contains(&format!("+++ {}", path.display())), "{shown}");
+        let new = read(&place, name);
+        for word in [
+            "/stockade\"",
+            "\"mcp\", \"wrap\", \"--profile\", \"mcp-standard\", \"--name\", \"s\"",
+            "\"--\", ",
+        ] {
+            assert!(new.contains(word), "{client}: {word}\n{new}");
+        }
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640, "{client}");
+        assert_eq!(read(&place, &format!("{name}.stockade-backup")), *text, "{client}");
+        // Once more, nothing happens.
+        let again = stockade(&place, &format!("mcp install --for {client} --yes"));
+        assert_eq!(again.stderr(), "stockade: nothing to change\n");
+        assert!(
+            again.stdout().contains("Stockade wraps it already"),
+            "{}",
+            again.stdout()
+        );
+        works(&place, &format!("mcp uninstall --for {client} --yes"));
+        assert_eq!(read(&place, name), *text, "{client}");
+        assert!(!place.path(&format!("{name}.stockade-backup")).exists(), "{client}");
+    }
+}
+
+#[test]
+fn the_variables_of_the_entry_are_named_in_the_line() {
+    let place = Place::new();
+    place.file("~/.codex/config.toml", FILES[4].2);
+    works(&place, "mcp install --for codex --yes");
+    let new = read(&place, "~/.codex/config.toml");
+    assert!(
+        new.contains(r#""--env", "B", "--env", "A", "--", 'npx', "-y", "x"]"#),
+        "{new}"
+    );
+}
+
+#[test]
+fn what_was_edited_since_stays_edited() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    works(&place, "mcp install --for cursor --yes");
+    let new = read(&place, "~/.cursor/mcp.json");
+    let edited = new
+        .replace("\"-y\"", "\"--yes\"")
+        .replace(r#"{"s""#, r#"{"mine": {"url": "https://mcp.example.com"}, "s""#);
+    place.file(
+        "~/.cursor/mcp.json",
+        edited.replace("\"--name\"", "\"--llm\", \"--write\", \"/srv\", \"--name\""),
+    );
+    works(&place, "mcp uninstall --for cursor --yes");
+    let expected = r#"{"mcpServers": {"mine": {"url": "https://mcp.example.com"}, "s": {"command": "npx", "args": ["--yes", "x"]}}}"#;
+    assert_eq!(read(&place, "~/.cursor/mcp.json"), expected);
+    // It differs from what is there now, so it isn't thrown away.
+    assert_eq!(read(&place, "~/.cursor/mcp.json.stockade-backup"), FILES[7].2);
+}
+
+#[test]
+fn servers_that_stockade_cant_confine_are_left_and_told() {
+    let place = Place::new();
+    let text = r#"{"mcpServers": {
+        "url": {"url": "https://mcp.example.com"},
+        "box": {"command": "docker", "args": ["run", "-i", "x"]},
+        "line": {"command": "npx -y x"},
+        "odd": {"command": "x", "args": "y"},
+        "run": {"command": "/usr/bin/stockade", "args": ["run", "--", "x"]}
+    }}"#;
+    place.file("~/.cursor/mcp.json", text);
+    let shown = works(&place, "mcp install --for cursor --yes");
+    for said in [
+        "url: left as it is: it is reached by a URL",
+        "box: left as it is: an engine starts its container",
+        "line: left as it is: its command is a whole line",
+        "odd: left as it is: its `args` aren't a list of texts",
+        "run: left as it is: Stockade starts it already",
+    ] {
+        assert!(shown.contains(said), "{said}\n{shown}");
+    }
+    assert_eq!(read(&place, "~/.cursor/mcp.json"), text);
+}
+
+#[test]
+fn one_server_gets_the_profile_that_is_asked_for() {
+    let place = Place::new();
+    let text = r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}"#;
+    place.file("~/.cursor/mcp.json", text);
+    works(&place, "mcp install --for cursor --server b --profile readonly --yes");
+    let new: Value = serde_json::from_str(&read(&place, "~/.cursor/mcp.json")).unwrap();
+    assert_eq!(new["mcpServers"]["a"]["command"], "x");
+    assert_eq!(new["mcpServers"]["b"]["args"][3], "readonly");
+    for (line, said) in [
+        ("mcp install --for cursor --profile no-such", "no-such"),
+        (
+            "mcp install --for cursor --server no-such",
+            "no server is called no-such",
+        ),
+        ("mcp install --for gemini", "no server is configured for gemini"),
+        (
+            "mcp install --for claude-desktop --project",
+            "has no settings of a project",
+        ),
+        ("mcp install --for emacs", "the clients are claude-code, claude-desktop"),
+    ] {
+        let done = stockade(&place, line);
+        assert!(
+            done.stderr().contains(said) && !done.status.success(),
+            "{line}: {}",
+            done.stderr()
+        );
+    }
+}
+
+#[test]
+fn without_a_terminal_the_change_is_only_shown() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    let shown = stockade(&place, "mcp install --for cursor");
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(shown.stdout().contains("+{\"mcpServers\""), "{}", shown.stdout());
+    assert!(
+        shown.stderr().contains("hint: `--yes` writes this without a question"),
+        "{}",
+        shown.stderr()
+    );
+    assert_eq!(read(&place, "~/.cursor/mcp.json"), FILES[7].2);
+}
+
+#[test]
+fn at_a_terminal_a_person_answers() {
+    for (answer, code) in [("n\r", 1), ("y\r", 0)] {
+        let run = run().file("~/.cursor/mcp.json", FILES[7].2);
+        let terminal = Terminal::new()
+            .awaits("Write this change?")
+            .types("d\r")
+            .awaits("would be written")
+            .types(answer)
+            .ends_within(10);
+        let words = ["mcp", "install", "--for", "cursor"].map(Into::into);
+        let words = [vec![STOCKADE.into()], words.to_vec()].concat();
+        assert_eq!(terminal.plays_command(&run, words), code, "{answer:?}");
+        assert_eq!(read(&run.place, "~/.cursor/mcp.json").contains("wrap"), code == 0);
+    }
+}
+
+#[test]
+fn a_file_that_changes_while_the_question_is_open_is_kept() {
+    let run = run().file("~/.cursor/mcp.json", FILES[7].2);
+    let path = run.place.path("~/.cursor/mcp.json");
+    let terminal = Terminal::new()
+        .awaits("Write this change?")
+        .meanwhile(&format!("echo '{{}}' >{}", path.display()))
+        .types("y\r")
+        .awaits("has changed in the meantime: nothing was written")
+        .ends_within(10);
+    let words = ["mcp", "install", "--for", "cursor"].map(Into::into);
+    let words = [vec![STOCKADE.into()], words.to_vec()].concat();
+    assert_eq!(terminal.plays_command(&run, words), 125);
+    assert_eq!(read(&run.place, "~/.cursor/mcp.json"), "{}\n");
+}
+
+#[test]
+fn a_link_of_the_users_is_followed_and_named_and_one_of_a_project_isnt() {
+    let place = Place::new();
+    let target = place.file("~/dotfiles/mcp.json", FILES[7].2);
+    fs::create_dir(place.path("~/.cursor")).unwrap();
+    symlink(&target, place.path("~/.cursor/mcp.json")).unwrap();
+    let done = stockade(&place, "mcp install --for cursor --yes");
+    assert!(
+        done.stderr()
+            .contains(&format!("is a link: the file is `{}`", target.display())),
+        "{}",
+        done.stderr()
+    );
+    assert!(
+        fs::symlink_metadata(place.path("~/.cursor/mcp.json"))
+            .unwrap()
+            .is_symlink()
+    );
+    assert!(read(&place, "~/dotfiles/mcp.json").contains("wrap"));
+    fs::create_dir(place.path(".cursor")).unwrap();
+    symlink(&target, place.path(".cursor/mcp.json")).unwrap();
+    let done = stockade(&place, "mcp uninstall --for cursor --project --yes");
+    assert_eq!(done.status.code(), Some(125));
+    assert!(
+        done.stderr().contains("leads out of the project through a link"),
+        "{}",
+        done.stderr()
+    );
+}
+
+#[test]
+fn the_shown_difference_has_no_secret() {
+    let place = Place::new();
+    let secret = "zq7Xv31LpR";
+    place.file(
+        "~/.cursor/mcp.json",
+        format!(
+            "{{\"mcpServers\": {{\n\"s\": {{\"command\": \"x\", \"args\": [\"--api-key={secret}\"],\n\"env\": {{\"API_KEY\": \"{secret}\"}}}}\n}}}}"
+        ),
+    );
+    let done = stockade(&place, "mcp install --for cursor --yes");
+    assert!(
+        !done.stdout().contains(secret) && done.stdout().contains("***"),
+        "{}",
+        done.stdout()
+    );
+    assert_eq!(read(&place, "~/.cursor/mcp.json").matches(secret).count(), 2);
+}

@@ -1,0 +1,30 @@
+//! `install` and `uninstall`: Stockade in the settings of other programs, and out of them again.
+
+mod hook;
+mod hostile;
+mod mcp;
+mod packaging;
+
+use crate::common::{Finished, Place, STOCKADE, finish};
+
+/// A task in a place, with no terminal.
+fn stockade(place: &Place, line: &str) -> Finished {
+    finish(place.command(STOCKADE).args(line.split(' ')), b"")
+}
+
+fn read(place: &Place, name: &str) -> String {
+    std::fs::read_to_string(place.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The line works and prints no error.
+fn works(place: &Place, line: &str) -> String {
+    let done = stockade(place, line);
+    assert_eq!(
+        done.status.code(),
+        Some(0),
+        "{line}: {}{}",
+        done.stdout(),
+        done.stderr()
+    );
+    done.stdout()
+}

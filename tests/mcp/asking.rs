@@ -1,0 +1,204 @@
+//! Questions to the client's user, and grants that hold for single tools and for the client's roots.
+
+use serde_json::{Value, json};
+
+use super::client::{Start, is_error, text};
+use crate::common::Place;
+
+fn forms() -> Value {
+    json!({ "elicitation": {} })
+}
+
+fn form(request: &Value, answer: &Value) -> Option<Value> {
+    (request["method"] == "elicitation/create").then(|| answer.clone())
+}
+
+#[test]
+fn a_yes_of_the_clients_user_makes_the_very_call_succeed() {
+    let place = Place::new();
+    let path = place.path("out.txt");
+    for (version, choices) in [("2025-06-18", "enum"), ("2025-11-25", "oneOf")] {
+        let mut client = Start::wrapped(&["--name", "files"])
+            .version(version)
+            .abilities(forms())
+            .answering(|request| form(request, &json!({ "action": "accept", "content": { "answer": "once" } })))
+            .start(&place);
+        let result = client.call("write", json!({ "path": path }));
+        assert_eq!(
+            (is_error(&result), text(&result).as_str()),
+            (false, "written"),
+            "{result}"
+        );
+        let asked: Vec<Value> = client
+            .heard
+            .iter()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .filter(|message: &Value| message["method"] == "elicitation/create")
+            .collect();
+        assert_eq!(asked.len(), 1);
+        let parameters = &asked[0]["params"];
+        assert!(
+            parameters["requestedSchema"]["properties"]["answer"]
+                .get(choices)
+                .is_some(),
+            "{parameters}"
+        );
+        let message = parameters["message"].as_str().unwrap();
+        for part in ["files", "write", path.to_str().unwrap(), "--write"] {
+            assert!(message.contains(part), "{message}");
+        }
+        client.end();
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn anything_but_a_yes_is_a_no_and_its_reason_comes_to_the_server() {
+    let place = Place::new();
+    let answers: [fn(&Value) -> Option<Value>; 4] = [
+        |request| form(request, &json!({ "action": "decline" })),
+        |request| form(request, &json!({ "action": "cancel" })),
+        |request| {
+            form(
+                request,
+                &json!({ "action": "accept", "content": { "answer": "certainly" } }),
+            )
+        },
+        |request| form(request, &json!("yes")),
+    ];
+    for answer in answers {
+        let mut client = Start::wrapped(&[]).abilities(forms()).answering(answer).start(&place);
+        let result = client.call("write_quietly", json!({ "path": place.path("out.txt") }));
+        assert!(
+            is_error(&result) && text(&result).contains("Permission denied"),
+            "{result}"
+        );
+        client.end();
+    }
+    let mut client = Start::wrapped(&[])
+        .abilities(forms())
+        .answering(|request| {
+            form(
+                request,
+                &json!({ "action": "accept", "content": { "answer": "no", "reason": "not there" } }),
+            )
+        })
+        .start(&place);
+    let result = client.call("write", json!({ "path": place.path("out.txt") }));
+    assert!(
+        text(&result).contains("refused by the client's user: not there"),
+        "{result}"
+    );
+    client.end();
+    assert!(!place.path("out.txt").exists());
+}
+
+#[test]
+fn a_question_that_no_one_answers_is_taken_back_in_time() {
+    let place = Place::new();
+    let mut client = Start::wrapped(&["--ask-timeout", "2s"])
+        .abilities(forms())
+        .start(&place);
+    let result = client.call("write", json!({ "path": place.path("out.txt") }));
+    assert!(is_error(&result), "{result}");
+    assert!(
+        client.heard.iter().any(|line| line.contains("notifications/cancelled")),
+        "{:?}",
+        client.heard
+    );
+    client.end();
+}
+
+#[test]
+fn a_client_without_forms_is_not_asked() {
+    let place = Place::new();
+    for (version, abilities) in [
+        ("2025-06-18", json!({})),
+        ("2025-06-18", json!({ "elicitation": { "url": {} } })),
+        ("2025-03-26", forms()),
+    ] {
+        let mut client = Start::wrapped(&[]).version(version).abilities(abilities).start(&place);
+        assert!(is_error(&client.call("write", json!({ "path": place.path("x") }))));
+        assert!(client.heard.iter().all(|line| !line.contains("elicitation/create")));
+        client.end();
+    }
+}
+
+#[test]
+fn a_tools_grants_hold_while_only_such_calls_run() {
+    let place = Place::new();
+    let config = "version = 1\n[mcp.servers.files.tools.write]\nwrite = [\"./open\"]\n";
+    place.file("~/.config/stockade/config.toml", config);
+    std::fs::create_dir(place.path("open")).unwrap();
+    let mut client = Start::wrapped(&["--name", "files", "--ask", "never"]).start(&place);
+    let write = |name: &str| json!({ "path": place.path(name) });
+    // The other tool first: its no doesn't count for this one.
+    assert!(is_error(&client.call("write_quietly", write("open/a"))));
+    for _ in 0..60 {
+        assert_eq!(text(&client.call("write", write("open/a"))), "written");
+    }
+    assert!(is_error(&client.call("write", write("opened"))));
+    assert!(is_error(&client.call("write_quietly", write("open/a"))));
+    let other = client.send("tools/call", json!({ "name": "sleep", "arguments": { "seconds": 1 } }));
+    assert!(is_error(&client.call("write", write("open/b"))));
+    client.response(other);
+    assert_eq!(text(&client.call("write", write("open/b"))), "written");
+    client.end();
+}
+
+#[test]
+fn a_tools_grants_open_no_secret() {
+    let place = Place::new();
+    let key = place.file("~/.ssh/id_ed25519", "private");
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[mcp.servers.files.tools.read]\nread = [\"~/.ssh\"]\n",
+    );
+    let mut client = Start::wrapped(&["--name", "files"]).start(&place);
+    let result = client.call("read", json!({ "path": key }));
+    assert!(is_error(&result) && !text(&result).contains("private"), "{result}");
+    client.end();
+}
+
+#[test]
+fn the_clients_roots_open_what_the_configuration_says() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("work")).unwrap();
+    let roots = format!(
+        "{{\"roots\":[{{\"uri\":\"file://{}\"}}]}}",
+        place.path("work").display()
+    );
+    let talk = |configuration: &str, place: &Place| {
+        place.file("~/.config/stockade/config.toml", configuration);
+        let mut client = Start::wrapped(&["--name", "files"])
+            .abilities(json!({ "roots": {} }))
+            .start(place);
+        let roots: Value = serde_json::from_str(&roots).unwrap();
+        // The wrapper's own question comes right after the handshake, if at all.
+        let id = client.send("ping", json!({}));
+        loop {
+            let line = client.line().unwrap();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"] == "roots/list" {
+                client.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": roots }));
+            }
+            if message["id"] == json!(id) {
+                break;
+            }
+        }
+        client.ask("ping", json!({}));
+        let inside = client.call("write", json!({ "path": place.path("work/a") }));
+        let outside = client.call("write", json!({ "path": place.path("workshop") }));
+        client.end();
+        (is_error(&inside), is_error(&outside))
+    };
+    assert_eq!(talk("version = 1\n", &place), (true, true));
+    assert_eq!(
+        talk("version = 1\n[mcp.servers.files]\nroots = true\n", &place),
+        (true, true)
+    );
+    assert_eq!(
+        talk("version = 1\n[mcp.servers.files]\nroots = \"write\"\n", &place),
+        (false, true)
+    );
+}
