@@ -35,6 +35,7 @@ pages! {
     judging: "docs/judging.md",
     library: "docs/library.md",
     limits: "docs/limits.md",
+    mcp: "docs/mcp.md",
     mcp_serve: "docs/mcp-serve.md",
     network: "docs/network.md",
     node: "docs/node.md",

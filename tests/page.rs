@@ -247,10 +247,11 @@ fn no_name_does_anything_in_a_browser() {
 
 #[test]
 fn a_hundred_thousand_rows_open_in_seconds_and_few_of_them_are_elements() {
-    const ROWS: &str = "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-        INSERT INTO records SELECT i, 1795752000000 + i, '006543210a-0badcafe', 'allowed', json_object('kind', 'allowed',
-            'access', 'read', 'target', '/usr/lib/' || (i % 300) || '/' || i, 'asked', '', 'syscall', 'openat', 'pid', i % 50,
-            'program', '/usr/bin/cat', 'rule', NULL), zeroblob(32) FROM n";
+    const ROWS: &str = r#"WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO records SELECT i, 1795752000000 + i, '006543210a-0badcafe', 'allowed',
+            '{"kind":"allowed","access":"read","target":"/usr/lib/' || (i % 300) || '/' || i || '","asked":"",' ||
+            '"syscall":"openat","pid":' || (i % 50) || ',"program":"/usr/bin/cat","rule":null}',
+            zeroblob(32) FROM n"#;
     let place = Place::new();
     record(&place, RUN, &["plain"]);
     let connection = rusqlite::Connection::open(place.state().join("audit.db")).unwrap();
