@@ -3,18 +3,20 @@
 use std::ffi::OsStr;
 
 use super::args::{HookInstall, HookUninstall, Where};
+use super::own::Own;
 use super::place;
 use super::write::{Change, carry_out};
 use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
-use stockade_install::{Agent, HookError, SettingsFile, register, unregister};
+use stockade_install::{Agent, HookError, Places, SettingsFile, register, unregister};
 use stockade_text::quote::quoted;
 
 /// Carries out `stockade hook install`.
 pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let agent = task.agent_program;
-    let file = read(agent, &task.place)?;
-    let line = line(task)?;
+    let places = place::places(&task.place)?;
+    let file = read(agent, &task.place, &places)?;
+    let line = line(task, &places)?;
     let failed = |error| unfit(&file, &error);
     // Hooks that are there already are replaced, so that other flags take effect.
     let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
@@ -34,7 +36,7 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
 
 /// Carries out `stockade hook uninstall`.
 pub fn hook_uninstall(task: &HookUninstall) -> Result<u8, Failure> {
-    let file = read(task.agent_program, &task.place)?;
+    let file = read(task.agent_program, &task.place, &place::places(&task.place)?)?;
     let bare = file
         .text()
         .map(unregister)
@@ -61,10 +63,9 @@ fn is_left_empty(file: &SettingsFile) -> bool {
     bare.is_some_and(|bare| bare.is_empty) && file.copy_text().is_none()
 }
 
-fn read(agent: Agent, place: &Where) -> Result<SettingsFile, Failure> {
-    let places = place::places(place)?;
+fn read(agent: Agent, place: &Where, places: &Places) -> Result<SettingsFile, Failure> {
     let within = place.project.then_some(places.root.as_path());
-    let path = agent.file(place::scope(place), &places);
+    let path = agent.file(place::scope(place), places);
     Ok(SettingsFile::read(&path, within)?)
 }
 
@@ -77,8 +78,8 @@ fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Ch
 }
 
 /// The line that an agent's shell runs.
-fn line(task: &HookInstall) -> Result<String, Failure> {
-    let stockade = place::stockade(place::scope(&task.place))?;
+fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
+    let own = Own::here(&places.home)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
     let flags = [
         ("--profile", &profile),
@@ -89,7 +90,7 @@ fn line(task: &HookInstall) -> Result<String, Failure> {
         .iter()
         .filter_map(|(flag, value)| Some([flag, value.as_deref()?]))
         .flatten();
-    let words = [&*stockade, "hook", task.agent_program.name()].into_iter().chain(flags);
+    let words = [own.path(), "hook", task.agent_program.name()].into_iter().chain(flags);
     let line = words.map(|word| quoted(OsStr::new(word))).collect::<Vec<_>>().join(" ");
     // That form isn't every shell's.
     match line.contains("$'") {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::args::{McpInstall, McpUninstall, Where};
+use super::own::Own;
 use super::place;
 use super::write::{Change, UNWRITTEN, carry_out};
 use crate::layers::unprinted;
@@ -21,7 +22,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let places = place::places(&task.place)?;
     let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
-    let stockade = place::stockade(settings.scope)?;
+    let own = Own::here(&places.home)?;
     to_output(|out| {
         let mut changes = Vec::new();
         for found in settings.found {
@@ -40,7 +41,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
             }
             let text = found.file.text().unwrap_or_default();
             let (format, tables) = (found.place.format, found.place.tables);
-            let new = wrap(text, format, tables, &wraps, &stockade).map_err(|why| unwritten(&found.file, &why))?;
+            let new = wrap(text, format, tables, &wraps, own.path()).map_err(|why| unwritten(&found.file, &why))?;
             if new != text {
                 let has_ours = found.servers.iter().any(is_wrapped);
                 let keeps_copy = !has_ours || found.file.copy_text().is_none();

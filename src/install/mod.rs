@@ -4,6 +4,7 @@
 mod args;
 mod hook;
 mod mcp;
+mod own;
 mod place;
 mod write;
 

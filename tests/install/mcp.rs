@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use serde_json::Value;
 
-use super::{read, stockade, works};
+use super::{read, stockade, with_path, works};
 use crate::common::{Place, STOCKADE, Terminal, run};
 
 /// Each client with a file of its servers, old and new layouts, and what else counts.
@@ -123,6 +123,22 @@ fn the_file_of_each_client_gets_a_wrapped_line_and_is_as_before_after_uninstall(
         assert_eq!(read(&place, name), *text, "{client}");
         assert!(!place.path(&format!("{name}.stockade-backup")).exists(), "{client}");
     }
+}
+
+#[test]
+fn a_projects_file_names_the_program_by_its_whole_path_too() {
+    let place = Place::new();
+    place.file(".mcp.json", FILES[2].2);
+    let first = place.path("~/.cargo/bin");
+    fs::create_dir_all(&first).unwrap();
+    symlink(STOCKADE.path(), first.join("stockade")).unwrap();
+    let done = with_path(&place, &[&first], "mcp install --for claude-code --project --yes");
+    assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+    let new: Value = serde_json::from_str(&read(&place, ".mcp.json")).unwrap();
+    assert_eq!(
+        new["mcpServers"]["s"]["command"],
+        first.join("stockade").to_str().unwrap()
+    );
 }
 
 #[test]
