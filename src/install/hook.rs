@@ -27,7 +27,7 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let keeps_copy = !has_ours;
     let changes = changes(file, Some(new), keeps_copy);
     let is_change = !changes.is_empty();
-    let code = to_output(|out| carry_out(&changes, task.place.yes, out))?;
+    let code = to_output(|out| carry_out(&changes, &[], task.place.yes, out))?;
     if let Some(remark) = agent.remark().filter(|_| is_change && code == 0) {
         hint(remark);
     }
@@ -54,7 +54,7 @@ pub fn hook_uninstall(task: &HookUninstall) -> Result<u8, Failure> {
         false => Some(bare.text),
     };
     let changes = changes(file, text, false);
-    to_output(|out| carry_out(&changes, task.place.yes, out))
+    to_output(|out| carry_out(&changes, &[], task.place.yes, out))
 }
 
 /// Whether the file would be empty without Stockade's hooks: it was made for them.

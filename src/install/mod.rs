@@ -6,6 +6,8 @@ mod hook;
 mod mcp;
 mod own;
 mod place;
+mod plan;
+mod steering;
 mod write;
 
 pub use args::{HookInstall, HookUninstall, McpInstall, McpUninstall};

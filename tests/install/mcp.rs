@@ -187,14 +187,71 @@ fn servers_that_stockade_cant_confine_are_left_and_told() {
     let shown = works(&place, "mcp install --for cursor --yes");
     for said in [
         "url: left as it is: it is reached by a URL",
-        "box: left as it is: an engine starts its container",
-        "line: left as it is: its command is a whole line",
-        "odd: left as it is: its `args` aren't a list of texts",
+        "box: left UNCONFINED: an engine starts its container",
+        "line: left UNCONFINED: its command is a whole line",
+        "odd: left UNCONFINED: its `args` aren't a list of texts",
         "run: left as it is: Stockade starts it already",
     ] {
         assert!(shown.contains(said), "{said}\n{shown}");
     }
     assert_eq!(read(&place, "~/.cursor/mcp.json"), text);
+}
+
+/// The entry stays as it is, and both what is listed and a warning say that nothing confines it.
+fn is_left_unconfined(entry: &str, reason: &str) {
+    for (client, name) in [("cursor", "~/.cursor/mcp.json"), ("claude-code --project", ".mcp.json")] {
+        let place = Place::new();
+        let text = format!("{{\"mcpServers\": {{\"x\": {entry}}}}}");
+        place.file(name, &text);
+        let done = stockade(&place, &format!("mcp install --for {client} --yes"));
+        assert!(
+            done.stdout().contains("  x: left UNCONFINED: "),
+            "{entry}: {}",
+            done.stdout()
+        );
+        let told = done.stderr();
+        assert!(
+            told.contains("warning: nothing confines `x`: ") && told.contains(reason),
+            "{entry}: {told}"
+        );
+        assert_eq!(read(&place, name), text);
+    }
+}
+
+#[test]
+fn an_entry_with_a_command_and_a_url_isnt_taken_for_one_without_a_program() {
+    for key in ["url", "httpUrl", "serverUrl"] {
+        is_left_unconfined(
+            &format!(r#"{{"command": "./x", "{key}": "http://127.0.0.1/"}}"#),
+            &format!("both `command` and `{key}`"),
+        );
+    }
+}
+
+#[test]
+fn an_entry_whose_variables_would_reach_stockade_itself_isnt_wrapped() {
+    for name in [
+        "PATH",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "TMPDIR",
+        "LD_PRELOAD",
+    ] {
+        is_left_unconfined(
+            &format!(r#"{{"command": "/bin/cat", "args": ["a"], "env": {{"A": "b", "{name}": "/srv/p"}}}}"#),
+            &format!("the variable `{name}`"),
+        );
+        // Nor is it believed to be wrapped.
+        is_left_unconfined(
+            &format!(
+                r#"{{"command": "{}", "args": ["mcp", "wrap", "--", "x"], "env": {{"{name}": "/srv/p"}}}}"#,
+                STOCKADE.path()
+            ),
+            &format!("the variable `{name}`"),
+        );
+    }
+    is_left_unconfined(r#"{"command": "x", "envFile": ".env"}"#, "has an `envFile`");
 }
 
 #[test]
