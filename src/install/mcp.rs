@@ -24,7 +24,8 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let own = Own::here(&places.home)?;
     let planner = Planner {
         scope: settings.scope,
-        home: &places.home,
+        places: &places,
+        own: &own,
         profile,
     };
     to_output(|out| {
@@ -34,17 +35,17 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
             writeln!(out, "{}", visible(&found.file.path().to_string_lossy())).map_err(unprinted)?;
             let mut wraps = Vec::new();
             for server in &found.servers {
-                let said = match planner.plan(server) {
+                let plan = planner.plan(server);
+                let remarks = planner.warnings(server, &plan);
+                warnings.extend(remarks.iter().map(|remark| format!("`{}`: {remark}", name(server))));
+                let said = match plan {
                     Plan::Wrap { flags, why } => {
                         let said = format!("{} ({why})", command_line(&mask::words(&flags)));
                         wraps.push(Wrap { server, flags });
                         said
                     }
                     Plan::Keep(why) => format!("left as it is: {why}"),
-                    Plan::Unconfined(why) => {
-                        warnings.push(format!("nothing confines `{}`: {why}", name(server)));
-                        format!("left UNCONFINED: {why}")
-                    }
+                    Plan::Unconfined(why) => format!("left UNCONFINED: {why}"),
                 };
                 writeln!(out, "  {}: {}", name(server), visible(&said)).map_err(unprinted)?;
             }

@@ -1,6 +1,7 @@
 //! `stockade mcp install`, `stockade hook install` and their opposites: shows the change of another program's settings, asks,
 //! and writes it.
 
+mod already;
 mod args;
 mod hook;
 mod mcp;

@@ -1,9 +1,10 @@
 //! What becomes of a server of an MCP client: wrapped with which flags, or left, and why.
 
-use std::path::Path;
-
+use super::already::{self, Standing};
+use super::own::Own;
 use super::steering;
-use stockade_install::{Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, wrapped};
+use stockade::profile::visible;
+use stockade_install::{Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, wrapped};
 
 /// What becomes of a server.
 #[derive(Debug)]
@@ -26,8 +27,10 @@ pub enum Plan {
 pub struct Planner<'p> {
     /// Whose settings they are.
     pub scope: Scope,
-    /// The user's home.
-    pub home: &'p Path,
+    /// Where settings are.
+    pub places: &'p Places,
+    /// The program that wraps.
+    pub own: &'p Own,
     /// The profile for all of them.
     pub profile: Option<String>,
 }
@@ -44,10 +47,8 @@ impl Planner<'_> {
         if let Some(why) = steering::of(program, self.scope) {
             return Plan::Unconfined(why);
         }
-        match wrapped(program) {
-            Wrapped::No => {}
-            Wrapped::At(_) => return Plan::Keep("Stockade wraps it already".into()),
-            Wrapped::Otherwise => return Plan::Keep("Stockade starts it already".into()),
+        if self.own.is(&program.command) {
+            return Plan::Keep(already::said(program));
         }
         if starts_elsewhere(program) {
             return Plan::Unconfined("an engine starts its container, where no profile would hold".into());
@@ -55,11 +56,30 @@ impl Planner<'_> {
         self.wrap(server, program)
     }
 
+    /// What a person has to know beside the plan.
+    pub fn warnings(&self, server: &Server, plan: &Plan) -> Vec<String> {
+        let standing = Standing {
+            scope: self.scope,
+            root: &self.places.root,
+            server,
+        };
+        match (plan, &server.start) {
+            (Plan::Unconfined(why), _) => vec![format!("nothing confines it: {why}")],
+            (Plan::Keep(_), Start::Program(program)) => already::remarks(program, standing),
+            (Plan::Wrap { .. }, Start::Program(program)) if wrapped(program) != Wrapped::No => vec![format!(
+                "it starts `{}`, which isn't this program and is wrapped as any other; where that is an older Stockade, \
+                 answer no, and let `mcp uninstall` take it out first",
+                visible(&program.command)
+            )],
+            _ => Vec::new(),
+        }
+    }
+
     fn wrap(&self, server: &Server, program: &Program) -> Plan {
         let (profile, grants, why) = match &self.profile {
             Some(profile) => (profile.clone(), Vec::new(), "as `--profile` says".to_string()),
             None => {
-                let proposal = propose(program, self.scope, self.home);
+                let proposal = propose(program, self.scope, &self.places.home);
                 (proposal.profile.to_string(), proposal.grants, proposal.why)
             }
         };

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -177,20 +178,21 @@ fn what_was_edited_since_stays_edited() {
 fn servers_that_stockade_cant_confine_are_left_and_told() {
     let place = Place::new();
     let text = r#"{"mcpServers": {
+        "run": {"command": "@", "args": ["run", "--", "x"]},
         "url": {"url": "https://mcp.example.com"},
         "box": {"command": "docker", "args": ["run", "-i", "x"]},
         "line": {"command": "npx -y x"},
-        "odd": {"command": "x", "args": "y"},
-        "run": {"command": "/usr/bin/stockade", "args": ["run", "--", "x"]}
+        "odd": {"command": "x", "args": "y"}
     }}"#;
-    place.file("~/.cursor/mcp.json", text);
+    let text = text.replace('@', STOCKADE.path());
+    place.file("~/.cursor/mcp.json", &text);
     let shown = works(&place, "mcp install --for cursor --yes");
     for said in [
         "url: left as it is: it is reached by a URL",
         "box: left UNCONFINED: an engine starts its container",
         "line: left UNCONFINED: its command is a whole line",
         "odd: left UNCONFINED: its `args` aren't a list of texts",
-        "run: left as it is: Stockade starts it already",
+        "run: left as it is: Stockade starts it already: run -- x",
     ] {
         assert!(shown.contains(said), "{said}\n{shown}");
     }
@@ -211,7 +213,7 @@ fn is_left_unconfined(entry: &str, reason: &str) {
         );
         let told = done.stderr();
         assert!(
-            told.contains("warning: nothing confines `x`: ") && told.contains(reason),
+            told.contains("warning: `x`: nothing confines it: ") && told.contains(reason),
             "{entry}: {told}"
         );
         assert_eq!(read(&place, name), text);
@@ -252,6 +254,97 @@ fn an_entry_whose_variables_would_reach_stockade_itself_isnt_wrapped() {
         );
     }
     is_left_unconfined(r#"{"command": "x", "envFile": ".env"}"#, "has an `envFile`");
+}
+
+/// What an install says about entries of a project's file; each `@` is the program's path.
+fn said_of_project(place: &Place, entries: &str, first: &[&Path]) -> String {
+    let text = format!("{{\"mcpServers\": {{{}}}}}", entries.replace('@', STOCKADE.path()));
+    place.file(".mcp.json", text);
+    let done = with_path(place, first, "mcp install --for claude-code --project");
+    done.stdout() + &done.stderr()
+}
+
+#[test]
+fn another_program_called_stockade_is_wrapped_as_any_other() {
+    let place = Place::new();
+    let other = place.program("bin/stockade", "#!/bin/sh\n");
+    for command in ["./stockade", "stockade", other.to_str().unwrap(), "/no/such/stockade"] {
+        for args in [r#""mcp", "wrap", "--", "x""#, r#""run", "x""#] {
+            let entry = format!(r#""a": {{"command": "{command}", "args": [{args}]}}"#);
+            // Where the bare name finds that one, too.
+            let shown = said_of_project(&place, &entry, &[&place.path("bin")]);
+            assert!(shown.contains("  a: --profile mcp-standard --name a"), "{shown}");
+            assert!(
+                shown.contains(&format!(
+                    "warning: `a`: it starts `{command}`, which isn't this program"
+                )),
+                "{shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_wrapped_already_is_shown_with_a_warning_of_what_it_may_do() {
+    let place = Place::new();
+    let shown = said_of_project(
+        &place,
+        r#""none": {"command": "@", "args": ["mcp", "wrap", "--profile", "minimal", "--name", "n", "--env", "A", "--", "x"]}"#,
+        &[],
+    );
+    assert!(
+        shown.contains("none: left as it is: Stockade wraps it already: --profile minimal --name n --env A"),
+        "{shown}"
+    );
+    assert!(!shown.contains("warning"), "{shown}");
+    for (flags, said) in [
+        (r#""--profile", "trusted""#, "it runs in `trusted`"),
+        (r#""--profile=trusted""#, "it runs in `trusted`"),
+        (r#""--profile", "./own.toml""#, "`./own.toml` is a file of the project"),
+        (r#""--write", "/srv""#, "has `--write /srv`"),
+        (r#""--net=all""#, "has `--net all`"),
+        (r#""--ask", "command=./x""#, "has `--ask command=./x`"),
+        (r#""--env", "A=b""#, "has `--env NAME=VALUE`"),
+    ] {
+        let entry = format!(r#""a": {{"command": "@", "args": ["mcp", "wrap", {flags}, "--", "x"]}}"#);
+        let shown = said_of_project(&place, &entry, &[]);
+        assert!(
+            shown.contains("a: left as it is: Stockade wraps it already: --"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("warning: `a`: ") && shown.contains(said),
+            "{flags}: {shown}"
+        );
+    }
+    let profile = place.file("own.toml", "");
+    let entry = format!(
+        r#""a": {{"command": "@", "args": ["mcp", "wrap", "--profile", "{}", "--", "x"]}}"#,
+        profile.display()
+    );
+    let shown = said_of_project(&place, &entry, &[]);
+    assert!(shown.contains("is a file of the project"), "{shown}");
+    let entry = r#""a": {"command": "@", "args": ["run", "--profile", "trusted", "x"]}"#;
+    let shown = said_of_project(&place, entry, &[]);
+    assert!(
+        shown.contains("by another task than `mcp wrap`") && shown.contains("--profile trusted x"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_bare_name_counts_where_it_finds_this_program_and_is_warned_of() {
+    let place = Place::new();
+    let first = place.path("~/.cargo/bin");
+    fs::create_dir_all(&first).unwrap();
+    symlink(STOCKADE.path(), first.join("stockade")).unwrap();
+    let entry = r#""a": {"command": "stockade", "args": ["mcp", "wrap", "--", "x"]}"#;
+    let shown = said_of_project(&place, entry, &[&first]);
+    assert!(
+        shown.contains("a: left as it is: Stockade wraps it already, without flags"),
+        "{shown}"
+    );
+    assert!(shown.contains("the bare name `stockade`"), "{shown}");
 }
 
 #[test]
