@@ -177,3 +177,18 @@ fn a_link_that_an_upgrade_keeps_is_what_settings_name() {
     let line = format!("\"{} hook claude-code ||", link.display());
     assert!(read(&place, "~/.claude/settings.json").contains(&line), "{line}");
 }
+
+#[test]
+fn a_file_with_nothing_in_it_gets_hooks_and_has_nothing_in_it_again() {
+    for text in ["", "\n", "\u{feff}", "\u{feff} \r\n"] {
+        let place = Place::new();
+        place.file("~/.claude/settings.json", text);
+        works(&place, "hook uninstall --for claude-code --yes");
+        works(&place, "hook install --for claude-code --yes");
+        works(&place, "hook install --for claude-code --confined allow --yes");
+        works(&place, "hook uninstall --for claude-code --yes");
+        assert_eq!(read(&place, "~/.claude/settings.json"), text);
+        let copy = place.path("~/.claude/settings.json.stockade-backup");
+        assert!(!copy.exists(), "{text:?}");
+    }
+}

@@ -94,6 +94,10 @@ pub struct Unregistered {
 /// # Errors
 /// The file has a fault, or too many hooks.
 pub fn unregister(text: &str) -> Result<Option<Unregistered>, HookError> {
+    // No agent minds a file without anything in it, and `register` takes it too.
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
     let mut new = text.to_string();
     for count in 0..=MOST {
         let root = parse(&new, Format::Json)?;
@@ -269,6 +273,15 @@ mod tests {
           }
         }
         "#);
+    }
+
+    #[test]
+    fn a_file_with_nothing_in_it_has_no_hooks_and_gets_them() {
+        for text in ["", "\n", " \r\n\t"] {
+            assert_eq!(unregister(text).unwrap(), None, "{text:?}");
+            let new = register(Some(text), Agent::ClaudeCode, LINE).unwrap();
+            assert!(unregister(&new).unwrap().unwrap().is_empty, "{new}");
+        }
     }
 
     #[test]
