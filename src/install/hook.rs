@@ -81,9 +81,14 @@ fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Ch
 fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
     let own = Own::here(&places.home)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
+    let agent = task
+        .agent
+        .as_deref()
+        .map(|name| place::role(name, places))
+        .transpose()?;
     let flags = [
         ("--profile", &profile),
-        ("--agent", &task.agent),
+        ("--agent", &agent),
         ("--confined", &task.confined),
     ];
     let flags = flags

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::args::Where;
 use crate::REFUSED;
+use crate::layers::{Here, UnknownAgent};
 use crate::message::Failure;
 use stockade::Sandbox;
 use stockade::surroundings::Surroundings;
@@ -48,4 +49,10 @@ pub fn profile(name: &str) -> Result<String, Failure> {
     };
     Sandbox::profile(&name)?;
     Ok(name)
+}
+
+/// A role as settings name it: it has to be one, since each call of an agent with an unknown one is denied.
+pub fn role(name: &str, places: &Places) -> Result<String, Failure> {
+    let here = Here::quiet(Some(&places.root))?;
+    Ok(UnknownAgent::or_agent(&here.layers, name)?.name)
 }

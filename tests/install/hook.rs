@@ -192,3 +192,25 @@ fn a_file_with_nothing_in_it_gets_hooks_and_has_nothing_in_it_again() {
         assert!(!copy.exists(), "{text:?}");
     }
 }
+
+#[test]
+fn a_role_that_isnt_one_is_refused() {
+    let place = Place::new();
+    for (name, said) in [("nonexist", "no agent is called `nonexist`"), ("", "a name has 1 to")] {
+        let done = stockade(
+            &place,
+            &format!("hook install --for claude-code --project --yes --agent={name}"),
+        );
+        assert!(
+            !done.status.success() && done.stderr().contains(said),
+            "{}",
+            done.stderr()
+        );
+        assert!(!place.path(".claude/settings.local.json").exists());
+    }
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[agents.mine]\nprofile = \"readonly\"\n",
+    );
+    works(&place, "hook install --for claude-code --project --yes --agent mine");
+}
