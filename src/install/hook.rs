@@ -8,7 +8,8 @@ use super::place;
 use super::write::{Change, carry_out};
 use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
-use stockade_install::{Agent, HookError, Places, SettingsFile, register, unregister};
+use stockade::profile::visible;
+use stockade_install::{Agent, HookError, Places, SettingsFile, register, switched_off, unregister};
 use stockade_text::quote::quoted;
 
 /// Carries out `stockade hook install`.
@@ -24,10 +25,15 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let bare = bare.map(|bare| bare.text).or(file.text().map(String::from));
     let bare = bare.filter(|_| !has_ours || !is_left_empty(&file));
     let new = register(bare.as_deref(), agent, &line).map_err(failed)?;
+    let warnings: Vec<String> = switched_off(file.text().unwrap_or_default(), agent)
+        .map_err(failed)?
+        .iter()
+        .map(|setting| off(&file, setting))
+        .collect();
     let keeps_copy = !has_ours;
     let changes = changes(file, Some(new), keeps_copy);
     let is_change = !changes.is_empty();
-    let code = to_output(|out| carry_out(&changes, &[], task.place.yes, out))?;
+    let code = to_output(|out| carry_out(&changes, &warnings, task.place.yes, out))?;
     if let Some(remark) = agent.remark().filter(|_| is_change && code == 0) {
         hint(remark);
     }
@@ -105,6 +111,14 @@ fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
         )),
         false => Ok(line),
     }
+}
+
+/// What a setting means that switches hooks off.
+fn off(file: &SettingsFile, setting: &str) -> String {
+    format!(
+        "`{}` has `{setting}`, which switches hooks off: tool calls aren't judged while it is there",
+        visible(&file.path().to_string_lossy())
+    )
 }
 
 fn unfit(file: &SettingsFile, error: &HookError) -> Failure {

@@ -214,3 +214,36 @@ fn a_role_that_isnt_one_is_refused() {
     );
     works(&place, "hook install --for claude-code --project --yes --agent mine");
 }
+
+#[test]
+fn a_file_that_switches_hooks_off_is_warned_of() {
+    for (agent, name, text, said) in [
+        (
+            "claude-code --project",
+            ".claude/settings.local.json",
+            r#"{"disableAllHooks": true}"#,
+            "`disableAllHooks: true`",
+        ),
+        (
+            "gemini",
+            "~/.gemini/settings.json",
+            r#"{"tools": {"enableHooks": false}}"#,
+            "`tools.enableHooks: false`",
+        ),
+    ] {
+        let place = Place::new();
+        place.file(name, text);
+        // Also where the hooks are there already.
+        for _ in 0..2 {
+            let done = stockade(&place, &format!("hook install --for {agent} --yes"));
+            assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+            assert!(
+                done.stderr().contains("stockade: warning: ") && done.stderr().contains(said),
+                "{}",
+                done.stderr()
+            );
+        }
+        works(&place, &format!("hook uninstall --for {agent} --yes"));
+        assert_eq!(read(&place, name), text);
+    }
+}

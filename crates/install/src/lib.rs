@@ -22,7 +22,7 @@ pub use clients::{Client, Places, Scope, ServerFile};
 pub use diff::unified;
 pub use document::{Fault, Format, parse};
 pub use file::{FileError, SettingsFile};
-pub use hooks::{HookError, Unregistered, register, unregister};
+pub use hooks::{HookError, Unregistered, register, switched_off, unregister};
 pub use known::{Proposal, propose, starts_elsewhere};
 pub use servers::{Program, Server, Start, Variable, servers};
 pub use wrap::{Wrap, Wrapped, unwrap, wrap, wrap_flags, wrapped};
