@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::values::parse_agent;
 use stockade_install::{Agent, Client};
 
 /// Where the settings are, and whether to ask.
@@ -50,7 +51,7 @@ pub struct McpUninstall {
 #[derive(Debug, Args)]
 pub struct HookInstall {
     /// Agent: claude-code, codex, copilot, cursor, gemini
-    #[arg(long = "for", value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long = "for", value_name = "AGENT", value_parser = parse_agent_program)]
     pub agent_program: Agent,
     #[command(flatten)]
     pub place: Where,
@@ -58,7 +59,7 @@ pub struct HookInstall {
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// Role that tool calls are judged by: worker, judge, planner, leader, or one of `config.toml`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     pub agent: Option<String>,
     /// Whether commands that no rule allows are asked about, or run confined without a question: ask, allow
     #[arg(long, value_name = "ask|allow", value_parser = ["ask", "allow"])]
@@ -68,7 +69,7 @@ pub struct HookInstall {
 #[derive(Debug, Args)]
 pub struct HookUninstall {
     /// Agent: claude-code, codex, copilot, cursor, gemini
-    #[arg(long = "for", value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long = "for", value_name = "AGENT", value_parser = parse_agent_program)]
     pub agent_program: Agent,
     #[command(flatten)]
     pub place: Where,
@@ -80,7 +81,7 @@ fn parse_client(text: &str) -> Result<Client, String> {
     found.ok_or_else(|| format!("the clients are {}", names.join(", ")))
 }
 
-fn parse_agent(text: &str) -> Result<Agent, String> {
+fn parse_agent_program(text: &str) -> Result<Agent, String> {
     let names = Agent::ALL.map(|agent| agent.name());
     let found = Agent::ALL.into_iter().find(|agent| agent.name() == text);
     found.ok_or_else(|| format!("the agents are {}", names.join(", ")))

@@ -3,18 +3,21 @@
 use std::ffi::OsStr;
 
 use super::args::{HookInstall, HookUninstall, Where};
+use super::own::Own;
 use super::place;
 use super::write::{Change, carry_out};
 use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
-use stockade_install::{Agent, HookError, SettingsFile, register, unregister};
+use stockade::profile::visible;
+use stockade_install::{Agent, HookError, Places, SettingsFile, register, switched_off, unregister};
 use stockade_text::quote::quoted;
 
 /// Carries out `stockade hook install`.
 pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let agent = task.agent_program;
-    let file = read(agent, &task.place)?;
-    let line = line(task)?;
+    let places = place::places(&task.place)?;
+    let file = read(agent, &task.place, &places)?;
+    let line = line(task, &places)?;
     let failed = |error| unfit(&file, &error);
     // Hooks that are there already are replaced, so that other flags take effect.
     let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
@@ -22,10 +25,15 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let bare = bare.map(|bare| bare.text).or(file.text().map(String::from));
     let bare = bare.filter(|_| !has_ours || !is_left_empty(&file));
     let new = register(bare.as_deref(), agent, &line).map_err(failed)?;
+    let warnings: Vec<String> = switched_off(file.text().unwrap_or_default(), agent)
+        .map_err(failed)?
+        .iter()
+        .map(|setting| off(&file, setting))
+        .collect();
     let keeps_copy = !has_ours;
     let changes = changes(file, Some(new), keeps_copy);
     let is_change = !changes.is_empty();
-    let code = to_output(|out| carry_out(&changes, task.place.yes, out))?;
+    let code = to_output(|out| carry_out(&changes, &warnings, task.place.yes, out))?;
     if let Some(remark) = agent.remark().filter(|_| is_change && code == 0) {
         hint(remark);
     }
@@ -34,7 +42,7 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
 
 /// Carries out `stockade hook uninstall`.
 pub fn hook_uninstall(task: &HookUninstall) -> Result<u8, Failure> {
-    let file = read(task.agent_program, &task.place)?;
+    let file = read(task.agent_program, &task.place, &place::places(&task.place)?)?;
     let bare = file
         .text()
         .map(unregister)
@@ -52,7 +60,7 @@ pub fn hook_uninstall(task: &HookUninstall) -> Result<u8, Failure> {
         false => Some(bare.text),
     };
     let changes = changes(file, text, false);
-    to_output(|out| carry_out(&changes, task.place.yes, out))
+    to_output(|out| carry_out(&changes, &[], task.place.yes, out))
 }
 
 /// Whether the file would be empty without Stockade's hooks: it was made for them.
@@ -61,10 +69,9 @@ fn is_left_empty(file: &SettingsFile) -> bool {
     bare.is_some_and(|bare| bare.is_empty) && file.copy_text().is_none()
 }
 
-fn read(agent: Agent, place: &Where) -> Result<SettingsFile, Failure> {
-    let places = place::places(place)?;
+fn read(agent: Agent, place: &Where, places: &Places) -> Result<SettingsFile, Failure> {
     let within = place.project.then_some(places.root.as_path());
-    let path = agent.file(place::scope(place), &places);
+    let path = agent.file(place::scope(place), places);
     Ok(SettingsFile::read(&path, within)?)
 }
 
@@ -77,19 +84,24 @@ fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Ch
 }
 
 /// The line that an agent's shell runs.
-fn line(task: &HookInstall) -> Result<String, Failure> {
-    let stockade = place::stockade(place::scope(&task.place))?;
+fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
+    let own = Own::here(&places.home)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
+    let agent = task
+        .agent
+        .as_deref()
+        .map(|name| place::role(name, places))
+        .transpose()?;
     let flags = [
         ("--profile", &profile),
-        ("--agent", &task.agent),
+        ("--agent", &agent),
         ("--confined", &task.confined),
     ];
     let flags = flags
         .iter()
         .filter_map(|(flag, value)| Some([flag, value.as_deref()?]))
         .flatten();
-    let words = [&*stockade, "hook", task.agent_program.name()].into_iter().chain(flags);
+    let words = [own.path(), "hook", task.agent_program.name()].into_iter().chain(flags);
     let line = words.map(|word| quoted(OsStr::new(word))).collect::<Vec<_>>().join(" ");
     // That form isn't every shell's.
     match line.contains("$'") {
@@ -99,6 +111,14 @@ fn line(task: &HookInstall) -> Result<String, Failure> {
         )),
         false => Ok(line),
     }
+}
+
+/// What a setting means that switches hooks off.
+fn off(file: &SettingsFile, setting: &str) -> String {
+    format!(
+        "`{}` has `{setting}`, which switches hooks off: tool calls aren't judged while it is there",
+        visible(&file.path().to_string_lossy())
+    )
 }
 
 fn unfit(file: &SettingsFile, error: &HookError) -> Failure {

@@ -1,17 +1,17 @@
 //! `stockade mcp install` and `stockade mcp uninstall`.
 
-use std::path::Path;
-
 use super::args::{McpInstall, McpUninstall, Where};
+use super::own::Own;
 use super::place;
+use super::plan::{Plan, Planner};
 use super::write::{Change, UNWRITTEN, carry_out};
 use crate::layers::unprinted;
-use crate::message::{Failure, note};
+use crate::message::Failure;
 use crate::{REFUSED, to_output};
 use stockade::profile::visible;
 use stockade_install::{
-    Client, Places, Program, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, propose, servers,
-    starts_elsewhere, unwrap, wrap, wrapped,
+    Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, servers, unwrap, wrap,
+    wrapped,
 };
 use stockade_text::mask;
 use stockade_text::quote::command_line;
@@ -21,33 +21,44 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let places = place::places(&task.place)?;
     let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
-    let stockade = place::stockade(settings.scope)?;
+    let own = Own::here(&places.home)?;
+    let planner = Planner {
+        scope: settings.scope,
+        places: &places,
+        own: &own,
+        profile,
+    };
     to_output(|out| {
         let mut changes = Vec::new();
+        let mut warnings = Vec::new();
         for found in settings.found {
             writeln!(out, "{}", visible(&found.file.path().to_string_lossy())).map_err(unprinted)?;
             let mut wraps = Vec::new();
             for server in &found.servers {
-                let said = match flags(server, settings.scope, &places.home, profile.as_deref()) {
+                let plan = planner.plan(server);
+                let remarks = planner.warnings(server, &plan);
+                warnings.extend(remarks.iter().map(|remark| format!("`{}`: {remark}", name(server))));
+                let said = match plan {
                     Plan::Wrap { flags, why } => {
                         let said = format!("{} ({why})", command_line(&mask::words(&flags)));
                         wraps.push(Wrap { server, flags });
                         said
                     }
-                    Plan::Leave(why) => format!("left as it is: {why}"),
+                    Plan::Keep(why) => format!("left as it is: {why}"),
+                    Plan::Unconfined(why) => format!("left UNCONFINED: {why}"),
                 };
                 writeln!(out, "  {}: {}", name(server), visible(&said)).map_err(unprinted)?;
             }
             let text = found.file.text().unwrap_or_default();
             let (format, tables) = (found.place.format, found.place.tables);
-            let new = wrap(text, format, tables, &wraps, &stockade).map_err(|why| unwritten(&found.file, &why))?;
+            let new = wrap(text, format, tables, &wraps, own.path()).map_err(|why| unwritten(&found.file, &why))?;
             if new != text {
                 let has_ours = found.servers.iter().any(is_wrapped);
                 let keeps_copy = !has_ours || found.file.copy_text().is_none();
                 changes.push(change(found.file, new, keeps_copy));
             }
         }
-        carry_out(&changes, task.place.yes, out)
+        carry_out(&changes, &warnings, task.place.yes, out)
     })
 }
 
@@ -66,7 +77,7 @@ pub fn mcp_uninstall(task: &McpUninstall) -> Result<u8, Failure> {
                 changes.push(change(found.file, new, false));
             }
         }
-        carry_out(&changes, task.place.yes, out)
+        carry_out(&changes, &[], task.place.yes, out)
     })
 }
 
@@ -131,63 +142,6 @@ impl Settings {
         }
         Ok(Settings { scope, found })
     }
-}
-
-/// What becomes of a server.
-enum Plan {
-    Wrap { flags: Vec<String>, why: String },
-    Leave(String),
-}
-
-fn flags(server: &Server, scope: Scope, home: &Path, profile: Option<&str>) -> Plan {
-    let program = match &server.start {
-        Start::Program(program) => program,
-        Start::Url => return Plan::Leave("it is reached by a URL, and Stockade confines programs".into()),
-        Start::Unknown(why) => return Plan::Leave(why.clone()),
-    };
-    match wrapped(program) {
-        Wrapped::No => {}
-        Wrapped::At(_) => return Plan::Leave("Stockade wraps it already".into()),
-        Wrapped::Otherwise => return Plan::Leave("Stockade starts it already".into()),
-    }
-    if starts_elsewhere(program) {
-        let why = "an engine starts its container, where no profile would hold";
-        return Plan::Leave(why.into());
-    }
-    if program.has_variable_file {
-        note(&format!(
-            "`{}`: the variables of its `envFile` aren't passed unless `--env NAME` names them in the new line",
-            name(server)
-        ));
-    }
-    let (profile, grants, why) = match profile {
-        Some(profile) => (profile.to_string(), Vec::new(), "as `--profile` says".to_string()),
-        None => {
-            let proposal = propose(program, scope, home);
-            (proposal.profile.to_string(), proposal.grants, proposal.why)
-        }
-    };
-    let mut flags = vec!["--profile".to_string(), profile];
-    flags.extend(named(&server.name));
-    flags.extend(variables(program));
-    flags.extend(grants);
-    Plan::Wrap { flags, why }
-}
-
-/// A name may begin as a flag does.
-fn named(name: &str) -> Vec<String> {
-    match name.starts_with('-') {
-        true => vec![format!("--name={name}")],
-        false => vec!["--name".to_string(), name.to_string()],
-    }
-}
-
-/// The client's configuration has them for the server, so they are passed; others of the client aren't.
-fn variables(program: &Program) -> impl Iterator<Item = String> {
-    let names = program.variables.iter().map(|variable| variable.name.clone());
-    // With `=` the flag would set a variable.
-    let names = names.filter(|name| !name.is_empty() && !name.contains('=') && !name.starts_with('-'));
-    names.flat_map(|name| ["--env".to_string(), name])
 }
 
 fn is_wrapped(server: &Server) -> bool {

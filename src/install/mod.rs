@@ -1,10 +1,14 @@
 //! `stockade mcp install`, `stockade hook install` and their opposites: shows the change of another program's settings, asks,
 //! and writes it.
 
+mod already;
 mod args;
 mod hook;
 mod mcp;
+mod own;
 mod place;
+mod plan;
+mod steering;
 mod write;
 
 pub use args::{HookInstall, HookUninstall, McpInstall, McpUninstall};

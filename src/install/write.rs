@@ -25,9 +25,11 @@ pub struct Change {
     pub keeps_copy: bool,
 }
 
-/// Shows the changes, asks unless `yes`, and writes them.
-pub fn carry_out(changes: &[Change], yes: bool, out: &mut dyn Write) -> Result<u8, Failure> {
+/// Shows the changes and what a person has to know beside, asks unless `yes`, and writes them.
+pub fn carry_out(changes: &[Change], warnings: &[String], yes: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     if changes.is_empty() {
+        out.flush().map_err(unprinted)?;
+        warn(warnings);
         note("nothing to change");
         return Ok(0);
     }
@@ -35,6 +37,7 @@ pub fn carry_out(changes: &[Change], yes: bool, out: &mut dyn Write) -> Result<u
         show(change, out)?;
     }
     out.flush().map_err(unprinted)?;
+    warn(warnings);
     if !yes && !agreed(changes)? {
         note("nothing was written");
         return Ok(UNWRITTEN);
@@ -43,6 +46,11 @@ pub fn carry_out(changes: &[Change], yes: bool, out: &mut dyn Write) -> Result<u
         write(change)?;
     }
     Ok(0)
+}
+
+/// Behind the changes, so that they are seen last before the question.
+fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|text| note(&format!("warning: {text}")));
 }
 
 fn show(change: &Change, out: &mut dyn Write) -> Result<(), Failure> {

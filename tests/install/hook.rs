@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{read, stockade, works};
-use crate::common::{Place, faults};
+use std::os::unix::fs::symlink;
+
+use super::{read, stockade, with_path, works};
+use crate::common::{Place, STOCKADE, faults, finish};
 
 /// Each agent with its files: the user's and the project's.
 const FILES: &[(&str, &str, &str)] = &[
@@ -136,4 +138,112 @@ fn what_isnt_there_cant_be_taken_out() {
         "{}",
         done.stderr()
     );
+}
+
+#[test]
+fn a_program_of_the_project_that_is_first_on_the_path_isnt_started() {
+    let place = Place::new();
+    let first = place.path(".venv/bin");
+    std::fs::create_dir_all(&first).unwrap();
+    symlink(STOCKADE.path(), first.join("stockade")).unwrap();
+    let done = with_path(
+        &place,
+        &[&first],
+        "hook install --for claude-code --project --agent worker --yes",
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+    // What a run could put there.
+    std::fs::remove_file(first.join("stockade")).unwrap();
+    place.program(".venv/bin/stockade", "#!/bin/sh\necho hijacked\n");
+    let found: Value = serde_json::from_str(&read(&place, ".claude/settings.local.json")).unwrap();
+    let line = found["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    let path = format!("{}:/usr/bin:/bin", first.display());
+    let asked = finish(place.command("sh").args(["-c", line]).env("PATH", path), b"{}");
+    assert!(!asked.stdout().contains("hijacked"), "{line}");
+    assert!(line.starts_with('/'), "{line}");
+}
+
+#[test]
+fn a_link_that_an_upgrade_keeps_is_what_settings_name() {
+    let place = Place::new();
+    let link = place.file("~/.cargo/bin/none", "").with_file_name("stockade");
+    symlink(STOCKADE.path(), &link).unwrap();
+    let done = with_path(
+        &place,
+        &[link.parent().unwrap()],
+        "hook install --for claude-code --yes",
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+    let line = format!("\"{} hook claude-code ||", link.display());
+    assert!(read(&place, "~/.claude/settings.json").contains(&line), "{line}");
+}
+
+#[test]
+fn a_file_with_nothing_in_it_gets_hooks_and_has_nothing_in_it_again() {
+    for text in ["", "\n", "\u{feff}", "\u{feff} \r\n"] {
+        let place = Place::new();
+        place.file("~/.claude/settings.json", text);
+        works(&place, "hook uninstall --for claude-code --yes");
+        works(&place, "hook install --for claude-code --yes");
+        works(&place, "hook install --for claude-code --confined allow --yes");
+        works(&place, "hook uninstall --for claude-code --yes");
+        assert_eq!(read(&place, "~/.claude/settings.json"), text);
+        let copy = place.path("~/.claude/settings.json.stockade-backup");
+        assert!(!copy.exists(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_role_that_isnt_one_is_refused() {
+    let place = Place::new();
+    for (name, said) in [("nonexist", "no agent is called `nonexist`"), ("", "a name has 1 to")] {
+        let done = stockade(
+            &place,
+            &format!("hook install --for claude-code --project --yes --agent={name}"),
+        );
+        assert!(
+            !done.status.success() && done.stderr().contains(said),
+            "{}",
+            done.stderr()
+        );
+        assert!(!place.path(".claude/settings.local.json").exists());
+    }
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[agents.mine]\nprofile = \"readonly\"\n",
+    );
+    works(&place, "hook install --for claude-code --project --yes --agent mine");
+}
+
+#[test]
+fn a_file_that_switches_hooks_off_is_warned_of() {
+    for (agent, name, text, said) in [
+        (
+            "claude-code --project",
+            ".claude/settings.local.json",
+            r#"{"disableAllHooks": true}"#,
+            "`disableAllHooks: true`",
+        ),
+        (
+            "gemini",
+            "~/.gemini/settings.json",
+            r#"{"tools": {"enableHooks": false}}"#,
+            "`tools.enableHooks: false`",
+        ),
+    ] {
+        let place = Place::new();
+        place.file(name, text);
+        // Also where the hooks are there already.
+        for _ in 0..2 {
+            let done = stockade(&place, &format!("hook install --for {agent} --yes"));
+            assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+            assert!(
+                done.stderr().contains("stockade: warning: ") && done.stderr().contains(said),
+                "{}",
+                done.stderr()
+            );
+        }
+        works(&place, &format!("hook uninstall --for {agent} --yes"));
+        assert_eq!(read(&place, name), text);
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::{read, stockade, works};
+use super::{read, stockade, with_path, works};
 use crate::common::{Place, STOCKADE, Terminal, run};
 
 /// Each client with a file of its servers, old and new layouts, and what else counts.
@@ -126,6 +127,22 @@ fn the_file_of_each_client_gets_a_wrapped_line_and_is_as_before_after_uninstall(
 }
 
 #[test]
+fn a_projects_file_names_the_program_by_its_whole_path_too() {
+    let place = Place::new();
+    place.file(".mcp.json", FILES[2].2);
+    let first = place.path("~/.cargo/bin");
+    fs::create_dir_all(&first).unwrap();
+    symlink(STOCKADE.path(), first.join("stockade")).unwrap();
+    let done = with_path(&place, &[&first], "mcp install --for claude-code --project --yes");
+    assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+    let new: Value = serde_json::from_str(&read(&place, ".mcp.json")).unwrap();
+    assert_eq!(
+        new["mcpServers"]["s"]["command"],
+        first.join("stockade").to_str().unwrap()
+    );
+}
+
+#[test]
 fn the_variables_of_the_entry_are_named_in_the_line() {
     let place = Place::new();
     place.file("~/.codex/config.toml", FILES[4].2);
@@ -161,24 +178,173 @@ fn what_was_edited_since_stays_edited() {
 fn servers_that_stockade_cant_confine_are_left_and_told() {
     let place = Place::new();
     let text = r#"{"mcpServers": {
+        "run": {"command": "@", "args": ["run", "--", "x"]},
         "url": {"url": "https://mcp.example.com"},
         "box": {"command": "docker", "args": ["run", "-i", "x"]},
         "line": {"command": "npx -y x"},
-        "odd": {"command": "x", "args": "y"},
-        "run": {"command": "/usr/bin/stockade", "args": ["run", "--", "x"]}
+        "odd": {"command": "x", "args": "y"}
     }}"#;
-    place.file("~/.cursor/mcp.json", text);
+    let text = text.replace('@', STOCKADE.path());
+    place.file("~/.cursor/mcp.json", &text);
     let shown = works(&place, "mcp install --for cursor --yes");
     for said in [
         "url: left as it is: it is reached by a URL",
-        "box: left as it is: an engine starts its container",
-        "line: left as it is: its command is a whole line",
-        "odd: left as it is: its `args` aren't a list of texts",
-        "run: left as it is: Stockade starts it already",
+        "box: left UNCONFINED: an engine starts its container",
+        "line: left UNCONFINED: its command is a whole line",
+        "odd: left UNCONFINED: its `args` aren't a list of texts",
+        "run: left as it is: Stockade starts it already: run -- x",
     ] {
         assert!(shown.contains(said), "{said}\n{shown}");
     }
     assert_eq!(read(&place, "~/.cursor/mcp.json"), text);
+}
+
+/// The entry stays as it is, and both what is listed and a warning say that nothing confines it.
+fn is_left_unconfined(entry: &str, reason: &str) {
+    for (client, name) in [("cursor", "~/.cursor/mcp.json"), ("claude-code --project", ".mcp.json")] {
+        let place = Place::new();
+        let text = format!("{{\"mcpServers\": {{\"x\": {entry}}}}}");
+        place.file(name, &text);
+        let done = stockade(&place, &format!("mcp install --for {client} --yes"));
+        assert!(
+            done.stdout().contains("  x: left UNCONFINED: "),
+            "{entry}: {}",
+            done.stdout()
+        );
+        let told = done.stderr();
+        assert!(
+            told.contains("warning: `x`: nothing confines it: ") && told.contains(reason),
+            "{entry}: {told}"
+        );
+        assert_eq!(read(&place, name), text);
+    }
+}
+
+#[test]
+fn an_entry_with_a_command_and_a_url_isnt_taken_for_one_without_a_program() {
+    for key in ["url", "httpUrl", "serverUrl"] {
+        is_left_unconfined(
+            &format!(r#"{{"command": "./x", "{key}": "http://127.0.0.1/"}}"#),
+            &format!("both `command` and `{key}`"),
+        );
+    }
+}
+
+#[test]
+fn an_entry_whose_variables_would_reach_stockade_itself_isnt_wrapped() {
+    for name in [
+        "PATH",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "TMPDIR",
+        "LD_PRELOAD",
+    ] {
+        is_left_unconfined(
+            &format!(r#"{{"command": "/bin/cat", "args": ["a"], "env": {{"A": "b", "{name}": "/srv/p"}}}}"#),
+            &format!("the variable `{name}`"),
+        );
+        // Nor is it believed to be wrapped.
+        is_left_unconfined(
+            &format!(
+                r#"{{"command": "{}", "args": ["mcp", "wrap", "--", "x"], "env": {{"{name}": "/srv/p"}}}}"#,
+                STOCKADE.path()
+            ),
+            &format!("the variable `{name}`"),
+        );
+    }
+    is_left_unconfined(r#"{"command": "x", "envFile": ".env"}"#, "has an `envFile`");
+}
+
+/// What an install says about entries of a project's file; each `@` is the program's path.
+fn said_of_project(place: &Place, entries: &str, first: &[&Path]) -> String {
+    let text = format!("{{\"mcpServers\": {{{}}}}}", entries.replace('@', STOCKADE.path()));
+    place.file(".mcp.json", text);
+    let done = with_path(place, first, "mcp install --for claude-code --project");
+    done.stdout() + &done.stderr()
+}
+
+#[test]
+fn another_program_called_stockade_is_wrapped_as_any_other() {
+    let place = Place::new();
+    let other = place.program("bin/stockade", "#!/bin/sh\n");
+    for command in ["./stockade", "stockade", other.to_str().unwrap(), "/no/such/stockade"] {
+        for args in [r#""mcp", "wrap", "--", "x""#, r#""run", "x""#] {
+            let entry = format!(r#""a": {{"command": "{command}", "args": [{args}]}}"#);
+            // Where the bare name finds that one, too.
+            let shown = said_of_project(&place, &entry, &[&place.path("bin")]);
+            assert!(shown.contains("  a: --profile mcp-standard --name a"), "{shown}");
+            assert!(
+                shown.contains(&format!(
+                    "warning: `a`: it starts `{command}`, which isn't this program"
+                )),
+                "{shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_wrapped_already_is_shown_with_a_warning_of_what_it_may_do() {
+    let place = Place::new();
+    let shown = said_of_project(
+        &place,
+        r#""none": {"command": "@", "args": ["mcp", "wrap", "--profile", "minimal", "--name", "n", "--env", "A", "--", "x"]}"#,
+        &[],
+    );
+    assert!(
+        shown.contains("none: left as it is: Stockade wraps it already: --profile minimal --name n --env A"),
+        "{shown}"
+    );
+    assert!(!shown.contains("warning"), "{shown}");
+    for (flags, said) in [
+        (r#""--profile", "trusted""#, "it runs in `trusted`"),
+        (r#""--profile=trusted""#, "it runs in `trusted`"),
+        (r#""--profile", "./own.toml""#, "`./own.toml` is a file of the project"),
+        (r#""--write", "/srv""#, "has `--write /srv`"),
+        (r#""--net=all""#, "has `--net all`"),
+        (r#""--ask", "command=./x""#, "has `--ask command=./x`"),
+        (r#""--env", "A=b""#, "has `--env NAME=VALUE`"),
+    ] {
+        let entry = format!(r#""a": {{"command": "@", "args": ["mcp", "wrap", {flags}, "--", "x"]}}"#);
+        let shown = said_of_project(&place, &entry, &[]);
+        assert!(
+            shown.contains("a: left as it is: Stockade wraps it already: --"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("warning: `a`: ") && shown.contains(said),
+            "{flags}: {shown}"
+        );
+    }
+    let profile = place.file("own.toml", "");
+    let entry = format!(
+        r#""a": {{"command": "@", "args": ["mcp", "wrap", "--profile", "{}", "--", "x"]}}"#,
+        profile.display()
+    );
+    let shown = said_of_project(&place, &entry, &[]);
+    assert!(shown.contains("is a file of the project"), "{shown}");
+    let entry = r#""a": {"command": "@", "args": ["run", "--profile", "trusted", "x"]}"#;
+    let shown = said_of_project(&place, entry, &[]);
+    assert!(
+        shown.contains("by another task than `mcp wrap`") && shown.contains("--profile trusted x"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_bare_name_counts_where_it_finds_this_program_and_is_warned_of() {
+    let place = Place::new();
+    let first = place.path("~/.cargo/bin");
+    fs::create_dir_all(&first).unwrap();
+    symlink(STOCKADE.path(), first.join("stockade")).unwrap();
+    let entry = r#""a": {"command": "stockade", "args": ["mcp", "wrap", "--", "x"]}"#;
+    let shown = said_of_project(&place, entry, &[&first]);
+    assert!(
+        shown.contains("a: left as it is: Stockade wraps it already, without flags"),
+        "{shown}"
+    );
+    assert!(shown.contains("the bare name `stockade`"), "{shown}");
 }
 
 #[test]

@@ -5,11 +5,20 @@ mod hostile;
 mod mcp;
 mod packaging;
 
+use std::path::Path;
+
 use crate::common::{Finished, Place, STOCKADE, finish};
 
 /// A task in a place, with no terminal.
 fn stockade(place: &Place, line: &str) -> Finished {
     finish(place.command(STOCKADE).args(line.split(' ')), b"")
+}
+
+/// The same with other directories before those of `PATH`.
+fn with_path(place: &Place, first: &[&Path], line: &str) -> Finished {
+    let usual = ["/usr/local/bin", "/usr/bin", "/bin"].map(Path::new);
+    let path = std::env::join_paths(first.iter().chain(&usual)).unwrap();
+    finish(place.command(STOCKADE).args(line.split(' ')).env("PATH", path), b"")
 }
 
 fn read(place: &Place, name: &str) -> String {

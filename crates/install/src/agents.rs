@@ -180,6 +180,22 @@ impl Agent {
         }
     }
 
+    /// Keys of its settings that switch hooks off, with the value that does; a list does if it isn't empty.
+    pub(crate) fn switches(self) -> &'static [(&'static [&'static str], &'static str)] {
+        match self {
+            Agent::ClaudeCode | Agent::Copilot => &[(&["disableAllHooks"], "true")],
+            Agent::Gemini => &[
+                (&["hooksConfig", "enabled"], "false"),
+                (&["hooksConfig", "disabled"], "[…]"),
+                (&["hooks", "enabled"], "false"),
+                (&["hooks", "disabled"], "[…]"),
+                (&["tools", "enableHooks"], "false"),
+            ],
+            Agent::Codex => &[(&["features", "hooks"], "false")],
+            Agent::Cursor => &[],
+        }
+    }
+
     fn events(self) -> &'static [Event] {
         match self {
             Agent::ClaudeCode => CLAUDE_CODE,

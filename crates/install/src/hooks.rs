@@ -94,6 +94,10 @@ pub struct Unregistered {
 /// # Errors
 /// The file has a fault, or too many hooks.
 pub fn unregister(text: &str) -> Result<Option<Unregistered>, HookError> {
+    // No agent minds a file without anything in it, and `register` takes it too.
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
     let mut new = text.to_string();
     for count in 0..=MOST {
         let root = parse(&new, Format::Json)?;
@@ -147,6 +151,34 @@ fn last_of_ours(root: &Node, text: &str) -> Result<Option<Vec<usize>>, Fault> {
         }
     }
     Ok(None)
+}
+
+/// What in the agent's file switches hooks off, as `key: value`.
+///
+/// # Errors
+/// The file has a fault.
+pub fn switched_off(text: &str, agent: Agent) -> Result<Vec<String>, HookError> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = parse(text, Format::Json)?;
+    let mut found = Vec::new();
+    for (path, off) in agent.switches() {
+        let mut node = Some(&root);
+        for key in *path {
+            node = match node {
+                Some(node) => node.member(key, text)?.map(|member| &member.value),
+                None => None,
+            };
+        }
+        let is_off = node.is_some_and(|node| match node.elements() {
+            Some(elements) => !elements.is_empty(),
+            // Some programs take a text for the value that it names.
+            None => node.text().unwrap_or(&text[node.span.clone()]) == *off,
+        });
+        found.extend(is_off.then(|| format!("{}: {off}", path.join("."))));
+    }
+    Ok(found)
 }
 
 /// Whether a hook starts Stockade's.
@@ -269,6 +301,41 @@ mod tests {
           }
         }
         "#);
+    }
+
+    #[test]
+    fn a_file_with_nothing_in_it_has_no_hooks_and_gets_them() {
+        for text in ["", "\n", " \r\n\t"] {
+            assert_eq!(unregister(text).unwrap(), None, "{text:?}");
+            let new = register(Some(text), Agent::ClaudeCode, LINE).unwrap();
+            assert!(unregister(&new).unwrap().unwrap().is_empty, "{new}");
+        }
+    }
+
+    #[test]
+    fn what_switches_hooks_off_is_seen() {
+        let off = |agent, text| switched_off(text, agent).unwrap().join(" ");
+        assert_eq!(
+            off(Agent::ClaudeCode, r#"{"disableAllHooks": true}"#),
+            "disableAllHooks: true"
+        );
+        assert_eq!(
+            off(
+                Agent::Gemini,
+                r#"{"tools": {"enableHooks": false}, "hooksConfig": {"enabled": false, "disabled": ["stockade"]}}"#
+            ),
+            "hooksConfig.enabled: false hooksConfig.disabled: […] tools.enableHooks: false"
+        );
+        for text in [
+            "",
+            "{}",
+            r#"{"disableAllHooks": false, "x": {"disableAllHooks": true}}"#,
+            r#"{"hooks": {"disabled": []}, "tools": 1}"#,
+        ] {
+            for agent in Agent::ALL {
+                assert_eq!(off(agent, text), "", "{agent:?} {text}");
+            }
+        }
     }
 
     #[test]

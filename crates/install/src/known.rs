@@ -150,9 +150,16 @@ const RUNNERS: &[(&str, Option<&str>)] = &[
 /// Programs whose servers run in a container that another process starts.
 const CONTAINERS: &[&str] = &["docker", "podman", "nerdctl"];
 
+/// Where the machine keeps them: a file of a project may have their names too.
+const OF_MACHINE: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/snap/bin"];
+
 /// Whether the program only asks an engine to start the server elsewhere, where nothing of a profile holds.
 pub fn starts_elsewhere(program: &Program) -> bool {
-    CONTAINERS.contains(&program.file_name())
+    let path = Path::new(&program.command);
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let is_of_machine =
+        program.command == program.file_name() || OF_MACHINE.iter().any(|of| directory == Path::new(of));
+    is_of_machine && CONTAINERS.contains(&program.file_name())
 }
 
 /// The proposal for a program.
@@ -353,6 +360,22 @@ mod tests {
     fn line(words: &str) -> String {
         let words: Vec<&str> = words.split(' ').collect();
         format!("{{\"command\": {:?}, \"args\": {:?}}}", words[0], &words[1..])
+    }
+
+    #[test]
+    fn only_an_engine_of_the_machine_starts_a_server_elsewhere() {
+        let elsewhere = |command: &str| {
+            let text = format!("{{\"s\": {{\"x\": {{\"command\": {command:?}}}}}}}");
+            let root = parse(&text, Format::Json).unwrap();
+            let found = servers(&root, &[&["s"]], &text).unwrap();
+            matches!(&found[0].start, Start::Program(program) if starts_elsewhere(program))
+        };
+        for command in ["docker", "/usr/bin/podman", "/usr/local/bin/docker"] {
+            assert!(elsewhere(command), "{command}");
+        }
+        for command in ["./docker", "bin/docker", "/srv/p/docker", "/docker", "x"] {
+            assert!(!elsewhere(command), "{command}");
+        }
     }
 
     #[test]

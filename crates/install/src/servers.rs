@@ -90,6 +90,15 @@ impl Program {
     }
 }
 
+/// Keys of a server that a client connects to.
+const URLS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
+/// The program that makes the headers for a URL. Source: code.claude.com/docs/en/mcp
+const HELPER: &str = "headersHelper";
+
+/// Keys that a command has within it where it is a table.
+const BESIDE: [&str; 3] = ["args", "env", "envFile"];
+
 /// All servers in these tables of a file.
 ///
 /// # Errors
@@ -144,23 +153,38 @@ fn unique<'n>(node: &'n Node, text: &str) -> Result<&'n [Member], Fault> {
 }
 
 fn start(entry: &Node, text: &str) -> Result<Start, Fault> {
-    let unknown = |why: &str| Ok(Start::Unknown(why.to_string()));
-    if entry.members().is_none() {
-        return unknown("its entry isn't a table");
-    }
+    let unknown = |why: String| Ok(Start::Unknown(why));
+    let Some(members) = entry.members() else {
+        return unknown("its entry isn't a table".into());
+    };
     unique(entry, text)?;
-    let has = |key: &str| entry.member(key, text).map(|member| member.is_some());
-    if has("url")? || has("httpUrl")? || has("serverUrl")? {
-        return Ok(Start::Url);
-    }
-    match entry.member("command", text)?.map(|member| &member.value) {
-        None => unknown("its entry names no command"),
+    let value = |key: &str| {
+        members
+            .iter()
+            .find(|member| member.key == key)
+            .map(|member| &member.value)
+    };
+    // A `null` starts nothing, whichever key counts.
+    let command = value("command").filter(|command| &text[command.span.clone()] != "null");
+    let url = URLS.iter().find(|key| value(key).is_some());
+    match (command, url) {
+        (Some(_), Some(url)) => unknown(format!(
+            "it has both `command` and `{url}`, and clients differ on which of them counts"
+        )),
+        (None, Some(_)) if value(HELPER).is_some() => unknown(format!(
+            "it is reached by a URL, and its `{HELPER}` starts a program all the same"
+        )),
+        (None, Some(_)) => Ok(Start::Url),
+        (None, None) => unknown("its entry names no command".into()),
         // Zed before 0.198: the command is a table of its own.
-        Some(command) if command.members().is_some() => {
+        (Some(command), None) if command.members().is_some() => {
             unique(command, text)?;
-            program(command, "path", text)
+            match BESIDE.iter().find(|key| value(key).is_some()) {
+                Some(key) => unknown(format!("its `command` is a table, and its `{key}` stands beside it")),
+                None => program(command, "path", text),
+            }
         }
-        Some(_) => program(entry, "command", text),
+        (Some(_), None) => program(entry, "command", text),
     }
 }
 
@@ -231,4 +255,38 @@ fn variables(table: &Node, text: &str) -> Result<Option<Vec<Variable>>, Fault> {
         }));
     }
     Ok(Some(variables))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Format, parse};
+
+    fn start_of(entry: &str) -> Start {
+        let text = format!("{{\"s\": {{\"x\": {entry}}}}}");
+        let root = parse(&text, Format::Json).unwrap();
+        servers(&root, &[&["s"]], &text).unwrap().remove(0).start
+    }
+
+    #[test]
+    fn an_entry_that_clients_read_differently_isnt_understood() {
+        for entry in [
+            r#"{"command": "./x", "url": "http://127.0.0.1/"}"#,
+            r#"{"type": "http", "httpUrl": "http://127.0.0.1/", "command": "./x", "args": []}"#,
+            r#"{"serverUrl": null, "command": "./x"}"#,
+            r#"{"url": "http://127.0.0.1/", "command": {"path": "./x", "args": []}}"#,
+            r#"{"url": "http://127.0.0.1/", "headersHelper": "./x"}"#,
+            r#"{"command": {"path": "./x", "args": []}, "env": {"PATH": "/p"}}"#,
+            r#"{"command": null}"#,
+        ] {
+            assert!(matches!(start_of(entry), Start::Unknown(_)), "{entry}");
+        }
+        for entry in [
+            r#"{"url": "http://127.0.0.1/"}"#,
+            r#"{"command": null, "url": "http://127.0.0.1/"}"#,
+        ] {
+            assert!(matches!(start_of(entry), Start::Url), "{entry}");
+        }
+        assert!(matches!(start_of(r#"{"command": "x"}"#), Start::Program(_)));
+    }
 }

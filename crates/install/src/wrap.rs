@@ -13,14 +13,14 @@ const TASK: [&str; 2] = ["mcp", "wrap"];
 /// Flags of `mcp wrap` without a value.
 const SWITCHES: &[&str] = &["--llm", "--ask-each"];
 
-/// Whether Stockade starts this program.
+/// Whether a program called `stockade` starts this one. Whether that is Stockade its path says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapped {
-    /// It doesn't.
+    /// None does.
     No,
     /// By `stockade mcp wrap`; the command stands at this place of the arguments.
     At(usize),
-    /// By Stockade in another way, `stockade run` say.
+    /// In another way, `stockade run` say.
     Otherwise,
 }
 
@@ -33,6 +33,14 @@ pub fn wrapped(program: &Program) -> Wrapped {
     match is_wrap.then(|| command_at(&program.args)).flatten() {
         Some(at) => Wrapped::At(at),
         None => Wrapped::Otherwise,
+    }
+}
+
+/// The flags of a line of `mcp wrap`.
+pub fn wrap_flags(program: &Program) -> Option<&[String]> {
+    match wrapped(program) {
+        Wrapped::At(at) => program.args.get(TASK.len()..at - 1),
+        Wrapped::No | Wrapped::Otherwise => None,
     }
 }
 
