@@ -10,6 +10,7 @@ mod decide;
 mod event;
 mod format;
 mod patch;
+mod paths;
 mod reply;
 #[cfg(test)]
 mod tests;

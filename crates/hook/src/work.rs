@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use stockade_judge::{Act, Action, Call, SKILL_LOAD};
 
 use super::event::Misread;
+use super::paths::{literal_part, spellings};
 use super::{patch, web};
 
 /// What kind of tool one of an agent's tools is, and which of its arguments count.
@@ -223,7 +224,11 @@ impl Fields<'_> {
         let mut directories = Vec::new();
         for field in DIRECTORIES {
             for text in self.texts(field)? {
-                directories.extend(spellings(text, home)?);
+                for directory in spellings(text, home)? {
+                    // Some tools take a pattern here too.
+                    literal_part(&directory)?;
+                    directories.push(directory);
+                }
             }
         }
         if directories.is_empty() {
@@ -232,55 +237,14 @@ impl Fields<'_> {
         let mut bases = Vec::new();
         for field in patterns {
             for pattern in self.texts(field)? {
-                let pattern = spellings(pattern, home)?
-                    .into_iter()
-                    .map(|pattern| literal_part(&pattern));
-                let joined = pattern.flat_map(|part| directories.iter().map(move |directory| directory.join(&part)));
-                bases.extend(joined);
+                for part in spellings(pattern, home)?.iter().map(|pattern| literal_part(pattern)) {
+                    let part = part?;
+                    bases.extend(directories.iter().map(|directory| directory.join(&part)));
+                }
             }
         }
         let all = directories.into_iter().chain(bases);
         Ok(all.map(|path| Act::Path(Action::Read, path)).collect())
-    }
-}
-
-/// The beginning of a pattern that holds no wildcard.
-fn literal_part(pattern: &Path) -> PathBuf {
-    let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{', '(', '!']);
-    let parts = pattern.components();
-    parts
-        .take_while(|part| !has_wildcard(&part.as_os_str().to_string_lossy()))
-        .collect()
-}
-
-/// The paths that a text may mean to a tool.
-fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String> {
-    if text.is_empty() || text.contains('\0') {
-        return Err("a path is empty or holds NUL".into());
-    }
-    let mut paths = vec![expanded(text, home)?];
-    // Gemini CLI reads `@file` as `file` where no file has the whole name.
-    if let Some(rest) = text.strip_prefix('@').filter(|rest| !rest.is_empty()) {
-        paths.push(expanded(rest, home)?);
-        let bare = rest.trim_start_matches('/');
-        paths.extend((!bare.is_empty()).then(|| PathBuf::from(bare)));
-    }
-    if let Some(rest) = text.strip_prefix("file://") {
-        paths.push(PathBuf::from(rest));
-    }
-    Ok(paths)
-}
-
-/// A path whose `~` is the caller's home.
-fn expanded(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
-    let Some(rest) = text.strip_prefix('~') else {
-        return Ok(PathBuf::from(text));
-    };
-    let home = home.ok_or("there is no home for `~`")?;
-    match rest.strip_prefix('/') {
-        Some(rest) => Ok(home.join(rest.trim_start_matches('/'))),
-        None if rest.is_empty() => Ok(home.to_path_buf()),
-        None => Err("`~NAME` isn't read".into()),
     }
 }
 

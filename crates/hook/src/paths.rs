@@ -1,0 +1,227 @@
+//! The paths that the texts of a call name. A text that tools read in different ways is refused.
+
+use std::path::{Path, PathBuf};
+
+/// Characters with which a part of a pattern isn't the name of one file.
+const OF_PATTERNS: [char; 9] = ['*', '?', '[', ']', '{', '}', '(', '!', '\\'];
+
+/// Characters that a reader of URLs takes for something else than a part of a name.
+const OF_URLS: [char; 4] = ['%', '?', '#', '\\'];
+
+/// The paths that a text may mean to a tool.
+///
+/// # Errors
+/// It names no path, or it isn't the same one to every tool.
+pub fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    if text.is_empty() || text.contains('\0') {
+        return Err("a path is empty or holds NUL".into());
+    }
+    // Some tools take blanks away.
+    if text.starts_with(is_blank) || text.ends_with(is_blank) {
+        return Err("a path begins or ends with a blank".into());
+    }
+    let mut paths = vec![expanded(text, home)?];
+    // Gemini CLI reads `@file` as `file` where no file has the whole name.
+    if let Some(rest) = text.strip_prefix('@').filter(|rest| !rest.is_empty()) {
+        paths.extend(spellings(rest, home)?);
+        let bare = rest.trim_start_matches('/');
+        paths.extend((!bare.is_empty()).then(|| PathBuf::from(bare)));
+    }
+    paths.extend(of_url(text)?);
+    Ok(paths)
+}
+
+/// What any language's function for it takes away at the ends of a text, and what can't be seen there.
+fn is_blank(character: char) -> bool {
+    character.is_whitespace()
+        || character.is_control()
+        || matches!(
+            character,
+            '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+        )
+}
+
+/// The path of `file:///…`; other addresses are refused.
+fn of_url(text: &str) -> Result<Option<PathBuf>, String> {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return Ok(None);
+    };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || "+-.".contains(character));
+    let is_file = scheme.eq_ignore_ascii_case("file");
+    if !is_scheme || !(is_file || rest.starts_with(['/', '\\'])) {
+        return Ok(None);
+    }
+    let has_special = rest.contains(|character: char| OF_URLS.contains(&character) || character.is_control());
+    match rest.strip_prefix("//").filter(|path| path.starts_with('/')) {
+        Some(path) if scheme == "file" && !has_special => Ok(Some(PathBuf::from(path))),
+        _ => Err("a path is an address, which is read only in the form `file:///PATH`, without escapes".into()),
+    }
+}
+
+/// A path whose `~` is the caller's home.
+fn expanded(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+    let Some(rest) = text.strip_prefix('~') else {
+        return Ok(PathBuf::from(text));
+    };
+    let home = home.ok_or("there is no home for `~`")?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Ok(home.join(rest.trim_start_matches('/'))),
+        None if rest.is_empty() => Ok(home.to_path_buf()),
+        None => Err("`~NAME` isn't read".into()),
+    }
+}
+
+/// The directory that a pattern of paths searches: its beginning that holds no wildcard.
+///
+/// # Errors
+/// The rest may lead out of that directory.
+pub fn literal_part(pattern: &Path) -> Result<PathBuf, String> {
+    let text = pattern.to_string_lossy();
+    let begins = text.find(OF_PATTERNS).unwrap_or(text.len());
+    let begins = match begins == text.len() {
+        true => begins,
+        false => text[..begins].rfind('/').map_or(0, |slash| slash + 1),
+    };
+    let (literal, rest) = text.split_at(begins);
+    match leads_away(rest, literal.is_empty()) {
+        true => Err("a pattern may lead elsewhere by `..`, `~` or `/` behind a wildcard or within alternatives".into()),
+        false => Ok(PathBuf::from(literal)),
+    }
+}
+
+/// Whether a pattern whose first part has a wildcard may name `.` or `..`, or another root. Alternatives and escapes aren't
+/// read, as tools differ in them: what any of them could make of it counts.
+fn leads_away(pattern: &str, is_all: bool) -> bool {
+    let bare = pattern.replace(['[', ']', '\\'], "");
+    let is_of_dots = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte == b'.');
+    let mut alternatives = bare.split(['{', '(', ',', '|']).skip(1);
+    let has_empty = ["{,", ",,", ",}"].iter().any(|empty| bare.contains(empty));
+    bare.split(['/', '{', '}', '(', ')', ',', '|']).any(is_of_dots)
+        || alternatives.any(|alternative| alternative.starts_with(['/', '~']))
+        || is_all && (bare.starts_with(['/', '~']) || bare.starts_with('{') && has_empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelled(text: &str) -> Option<Vec<String>> {
+        let paths = spellings(text, Some(Path::new("/home/ada"))).ok()?;
+        Some(paths.iter().map(|path| path.to_str().unwrap().to_string()).collect())
+    }
+
+    #[test]
+    fn a_text_that_means_one_path_is_that_path() {
+        for text in [
+            "/etc/x",
+            "a b/c",
+            "a:b",
+            "routes/$id.tsx",
+            "app/[id]/(x)",
+            "1:/x",
+            "\u{e9}",
+        ] {
+            assert_eq!(spelled(text), Some(vec![text.to_string()]));
+        }
+        assert_eq!(spelled("~/a"), Some(vec!["/home/ada/a".into()]));
+        assert_eq!(
+            spelled("file:///etc/x"),
+            Some(vec!["file:///etc/x".into(), "/etc/x".into()])
+        );
+        let of_both = spelled("@file:///etc/x").unwrap();
+        assert!(of_both.contains(&"/etc/x".to_string()), "{of_both:?}");
+    }
+
+    #[test]
+    fn a_path_with_blanks_at_its_ends_is_refused() {
+        for blank in [
+            " ", "\t", "\n", "\r", "\u{b}", "\u{c}", "\u{1c}", "\u{85}", "\u{a0}", "\u{180e}", "\u{200b}", "\u{2028}",
+            "\u{3000}", "\u{feff}",
+        ] {
+            for text in [
+                format!("{blank}/etc/shadow"),
+                format!("/etc/shadow{blank}"),
+                format!("{blank}~/.bashrc"),
+                format!("@{blank}/etc/shadow"),
+            ] {
+                assert_eq!(spelled(&text), None, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_is_refused_unless_it_is_plain() {
+        for text in [
+            "file:/etc/shadow",
+            "file:etc/shadow",
+            "FILE:///etc/shadow",
+            "File:/etc/shadow",
+            "file://localhost/etc/shadow",
+            "file:///%65tc/shadow",
+            "file:///p/.env?x",
+            "file:///p/.env#x",
+            "file:///p\\..\\..\\etc",
+            "file:///p/.e\tnv",
+            "file:\\\\\\etc\\shadow",
+            "https://example.com/x",
+            "vscode-remote://x/etc/shadow",
+            "C:/x",
+            "@file:/etc/shadow",
+        ] {
+            assert_eq!(spelled(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_searches_below_its_literal_part() {
+        for (pattern, base) in [
+            ("**/*.ts", ""),
+            ("/etc/ssl/**/*.pem", "/etc/ssl/"),
+            ("../x/*", "../x/"),
+            ("src/*.{ts,tsx}", "src/"),
+            ("{src,test}/**/*.d.ts", ""),
+            ("{src/a,test/b}/*", ""),
+            ("{.eslintrc,.prettierrc}*", ""),
+            ("src/{,a/}*.ts", "src/"),
+            ("*.ts{,x}", ""),
+            ("a/{1..3}/*", "a/"),
+            ("app/(group)/[id]/*", "app/"),
+            (".*", ""),
+            ("plain/file", "plain/file"),
+        ] {
+            assert_eq!(literal_part(Path::new(pattern)), Ok(base.into()), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_may_lead_elsewhere_is_refused() {
+        for pattern in [
+            "*/../../.ssh/*",
+            "sub/*/../../../.ssh/*",
+            "*/..",
+            "{/etc/shadow,/etc/passwd}",
+            "{x,/etc/passwd}",
+            "{x,~/.ssh/id_rsa}",
+            "{..,x}/.ssh/*",
+            ".{.,x}/.ssh/*",
+            "{.,x}./.ssh/*",
+            ".{,x}./.ssh/*",
+            "{,x}/etc/shadow",
+            "{x,}/etc/shadow",
+            "{{,x},y}/etc/shadow",
+            "@(..|x)/.ssh/*",
+            "(/etc/shadow|x)",
+            "[.][.]/.ssh/*",
+            "\\.\\./.ssh/*",
+            "\\/etc/shadow",
+            "[/]etc/shadow",
+            "\\~/.ssh/*",
+            "a/{b,../../.ssh}/*",
+        ] {
+            assert!(literal_part(Path::new(pattern)).is_err(), "{pattern}");
+        }
+    }
+}
