@@ -158,8 +158,7 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         let message = format!("the project `{}` can't be used: {error}", wanted.display());
         Failure::text(REFUSED, message).hint("name one with `--root DIR` of the hook")
     })?;
-    let is_wide = surroundings.home.as_ref().is_some_and(|home| home.starts_with(&root)) || root == Path::new("/");
-    if named.is_none() && is_wide {
+    if named.is_none() && surroundings.holds_home(&root) {
         let message = format!("refusing to use `{}` as the project without `--root`", root.display());
         return Err(Failure::text(REFUSED, message).hint("start the agent in the project's directory"));
     }

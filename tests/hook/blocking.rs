@@ -164,6 +164,32 @@ fn a_home_is_no_project() {
     must_block("claude-code", &output, "a home");
 }
 
+/// A service may be started without `HOME`. The user database tells the home, but not to a test in another place.
+#[test]
+fn a_home_is_no_project_without_its_variable() {
+    let home = nix::unistd::User::from_uid(nix::unistd::geteuid())
+        .unwrap()
+        .unwrap()
+        .dir;
+    let place = place();
+    for told in [None, Some("/tmp")] {
+        let mut hook = command(&place, STOCKADE.path().as_ref());
+        match told {
+            Some(told) => hook.env("HOME", told),
+            None => hook.env_remove("HOME"),
+        };
+        let output = hook
+            .current_dir(&home)
+            .args(["hook", "claude-code"])
+            .stdin(Stdio::from(
+                std::fs::File::open(place.file("event", good("claude-code"))).unwrap(),
+            ))
+            .output()
+            .unwrap();
+        must_block("claude-code", &output, "a home");
+    }
+}
+
 #[test]
 fn a_panic_blocks() {
     if !injects_panics() {

@@ -47,6 +47,7 @@ mod supervise;
 pub mod surroundings;
 #[doc(hidden)]
 pub mod unconfined;
+mod user_database;
 #[doc(hidden)]
 pub mod warden;
 

@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 use crate::command::is_below_base;
 use crate::custody;
-use crate::policy::{Access, Grant, Policy};
+use crate::policy::{Access, Grant, PARENTS_OF_HOMES, Policy};
 use crate::real_path::{Walker, is_absence, is_closed_to_us, is_there, real_path};
+use crate::user_database::{home_of_user, of_user_database};
 
 /// The most entries of one `PATH` directory to examine.
 const MOST_ENTRIES: usize = 4096;
+
+/// Where configuration and state are below a home, unless variables move them.
+const USUAL: [&str; 2] = [".config", ".local/state"];
 
 /// The caller's directories and variables.
 #[derive(Debug, Clone)]
@@ -47,14 +51,14 @@ impl Surroundings {
                 .or_else(|| home.as_ref().map(|home| home.join(default)))
                 .map(|path| path.join("stockade"))
         };
-        let configuration = base("XDG_CONFIG_HOME", ".config");
+        let configuration = base("XDG_CONFIG_HOME", USUAL[0]);
         if let Some(directory) = &configuration {
             custody::of_directory(directory).map_err(|error| match error.kind() {
                 io::ErrorKind::PermissionDenied => unseen(directory, &error),
                 _ => error,
             })?;
         }
-        let state = base("XDG_STATE_HOME", ".local/state");
+        let state = base("XDG_STATE_HOME", USUAL[1]);
         Ok(Surroundings {
             directory: env::current_dir().map_err(no_directory)?,
             named_home: named,
@@ -86,13 +90,43 @@ impl Surroundings {
             .map(|directory| directory.join("models.toml"))
     }
 
+    /// Whether a directory is a home, contains the caller's, or is `/`: too wide for a root that nobody named. `HOME` may
+    /// be unset or another directory, as in services, so the user database counts too.
+    #[must_use]
+    pub fn holds_home(&self, directory: &Path) -> bool {
+        let is_in_parent = |home: &Path| {
+            let parent = home.parent();
+            PARENTS_OF_HOMES.iter().any(|known| parent == Some(Path::new(known)))
+        };
+        let is_home_of_another =
+            |home: &PathBuf| (is_in_parent(home) || home == Path::new("/root")) && real_path(home) == directory;
+        directory == Path::new("/")
+            || self.homes().any(|home| home.starts_with(directory))
+            || of_user_database("/etc/passwd".as_ref()).iter().any(is_home_of_another)
+    }
+
+    /// The caller's homes: by `HOME`, and by the user database, where another start of Stockade would find it.
+    fn homes(&self) -> impl Iterator<Item = PathBuf> {
+        let of_database = home_of_user("/etc/passwd".as_ref(), nix::unistd::geteuid().as_raw());
+        self.home
+            .iter()
+            .cloned()
+            .chain(of_database.map(|home| real_path(&home)))
+    }
+
     /// Stockade's own directories, which no run may read or write, and the targets elsewhere of links in the
-    /// configuration.
+    /// configuration. Those of the caller's homes count where variables name others: the next start may be without them.
     ///
     /// # Errors
     /// The configuration can't be listed.
     pub fn own(&self) -> io::Result<Vec<PathBuf>> {
         let mut own: Vec<_> = self.configuration.iter().chain(&self.state).cloned().collect();
+        let usual = self
+            .homes()
+            .flat_map(|home| USUAL.map(|below| home.join(below).join("stockade")));
+        own.extend(usual.collect::<Vec<_>>());
+        own.sort();
+        own.dedup();
         let is_outside = !own.iter().any(|own| self.scratch.starts_with(own));
         own.extend(is_outside.then(|| self.scratch.clone()));
         for directory in self.configuration.iter().cloned().chain(self.profiles()) {
@@ -240,6 +274,29 @@ fn user_setting(text: &str, key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stockades_own_places_are_closed_in_the_users_home_without_its_variable() {
+        let Some(home) = home_of_user("/etc/passwd".as_ref(), nix::unistd::geteuid().as_raw()) else {
+            return;
+        };
+        let surroundings = Surroundings {
+            directory: "/".into(),
+            home: None,
+            named_home: None,
+            environment: Vec::new(),
+            configuration: None,
+            state: None,
+            scratch: "/var/tmp/scratch".into(),
+        };
+        let own = surroundings.own().unwrap();
+        let home = real_path(&home);
+        for below in [".config/stockade", ".local/state/stockade"] {
+            assert!(own.contains(&home.join(below)), "{below}: {own:?}");
+        }
+        assert!(surroundings.holds_home(&home) && surroundings.holds_home(Path::new("/")));
+        assert!(!surroundings.holds_home(&home.join("project")));
+    }
 
     #[test]
     fn the_last_user_section_names_the_committer() {

@@ -1,9 +1,7 @@
 //! The places of homes and of files that belong in one: the paths on the built-in lists are closed in all of them.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +13,7 @@ use crate::policy::{
 };
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
+use crate::user_database::of_user_database;
 use stockade_sys::notify;
 
 /// The most homes of the user database, and the most children of `/home` that are searched for links.
@@ -47,20 +46,6 @@ pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Open
     rules.filter_map(|rule| absolute(&rule.value)).map(Opened).collect()
 }
 
-/// The homes in passwd(5), without placeholders such as `/nonexistent`.
-fn of_user_database(file: &Path) -> Vec<PathBuf> {
-    let text = fs::read(file).unwrap_or_default();
-    let user = nix::unistd::geteuid().to_string();
-    let home = |line: &[u8]| -> Option<PathBuf> {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
-        let home = Path::new(OsStr::from_bytes(fields.get(5)?));
-        let is_ours = home == Path::new("/") && fields[2] == user.as_bytes();
-        (is_ours || may_be_home(home)).then(|| home.to_path_buf())
-    };
-    let homes: BTreeSet<PathBuf> = text.split(|byte| *byte == b'\n').filter_map(home).collect();
-    homes.into_iter().take(MOST_HOMES).collect()
-}
-
 /// The homes of another machine that is mounted at a place: root's, those of its user database and the usual ones.
 fn of_machine(place: &Path) -> Vec<PathBuf> {
     let there = |path: &Path| place.join(path.strip_prefix("/").unwrap_or(path));
@@ -74,12 +59,6 @@ fn of_machine(place: &Path) -> Vec<PathBuf> {
 fn children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.take(MOST_HOMES).map(|entry| entry.path())
-}
-
-/// Whether it may contain a person's or a service's files rather than the machine's.
-fn may_be_home(path: &Path) -> bool {
-    const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
-    path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
 }
 
 /// The places to which the caller's variables move files.

@@ -366,7 +366,7 @@ impl Sandbox {
 
     /// A profile opens a whole home or machine by `./` only if that root was named explicitly.
     fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
-        let is_wide = root == Path::new("/") || Some(root) == self.surroundings.home.as_deref();
+        let is_wide = self.surroundings.holds_home(root);
         let mut opened = self.profile.opened().chain(&self.profile.sockets);
         if self.root.is_none() && is_wide && opened.any(|rule| rule.value.anchor == Anchor::Root) {
             return Err(Error::ImplicitRoot(root.to_path_buf()));
