@@ -247,9 +247,8 @@ fn say(reply: &Reply) -> u8 {
             std::thread::park();
         }
     }
-    let mut out = io::stdout().lock();
     let printed = match is_read() {
-        true => writeln!(out, "{}", reply.stdout).and_then(|()| out.flush()),
+        true => print(&format!("{}\n", reply.stdout)),
         false => Err(io::ErrorKind::BrokenPipe.into()),
     };
     let _ = io::stderr().lock().write_all(reply.stderr.as_bytes());
@@ -260,6 +259,20 @@ fn say(reply: &Reply) -> u8 {
             BLOCKED
         }
     }
+}
+
+/// Writes to standard output itself: the standard library takes one that isn't open for writing for one that was written.
+fn print(text: &str) -> io::Result<()> {
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        match nix::unistd::write(io::stdout(), rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(length) => rest = &rest[length..],
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Whether standard output may lead anywhere. One that was closed is `/dev/null` by now.

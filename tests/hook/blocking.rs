@@ -143,7 +143,7 @@ fn a_closed_stream_and_a_low_limit_block() {
             &through_shell(&place, agent, "(ulimit -n 8; HOOK)"),
             "few descriptors",
         );
-        for script in ["HOOK >&-", "HOOK >/dev/full"] {
+        for script in ["HOOK >&-", "HOOK >/dev/full", "HOOK 1</dev/zero"] {
             let output = through_shell(&place, agent, script);
             assert_eq!(output.status.code(), Some(2), "{agent}: {script}: {output:?}");
         }
