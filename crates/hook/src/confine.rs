@@ -11,7 +11,10 @@ const LONGEST: usize = 128 * 1024 - 1;
 const KEY: usize = 32;
 
 /// Starts the line in the agent's own directory, which may be below the root.
-const ELSEWHERE: &str = r#"'cd -- "$0" || exit; exec bash -c "$1"' "$PWD" "#;
+const ELSEWHERE: &str = r#"'cd -- "$0" || exit; exec bash -c -- "$1"' "$PWD" "#;
+
+/// Ends the options of a shell before a line that reads like one.
+const NO_OPTION: &str = "-- ";
 
 /// How lines are confined.
 #[derive(Debug, Clone)]
@@ -51,14 +54,27 @@ pub enum Unconfinable {
 }
 
 impl Confinement {
+    /// Refuses a line that no argument holds, before anything reads it.
+    ///
+    /// # Errors
+    /// It is too long.
+    pub fn check_length(line: &str) -> Result<(), Unconfinable> {
+        match line.len() > LONGEST {
+            true => Err(Unconfinable::TooLong),
+            false => Ok(()),
+        }
+    }
+
     /// The line that runs `line` confined, and writes a report under this key.
     ///
     /// # Errors
     /// It would be too long.
     pub fn rewritten(&self, line: &str, key: &str, start: Start) -> Result<String, Unconfinable> {
         let mut text = self.head(Some(key)).ok_or(Unconfinable::Path)?;
-        if start == Start::Here {
-            text.push_str(&self.elsewhere());
+        match start {
+            Start::Here => text.push_str(&self.elsewhere()),
+            Start::Root if is_like_option(line) => text.push_str(NO_OPTION),
+            Start::Root => {}
         }
         text.push_str(&for_any_shell(line));
         match text.len() > LONGEST {
@@ -80,9 +96,15 @@ impl Confinement {
                 text.strip_prefix(&self.head(Some(key))?)?
             }
         };
-        let rest = rest.strip_prefix(&self.elsewhere()).unwrap_or(rest);
+        let (start, rest) = match rest.strip_prefix(&self.elsewhere()) {
+            Some(rest) => (Start::Here, rest),
+            None => (Start::Root, rest),
+        };
+        let is_ended = rest.starts_with(NO_OPTION);
+        let rest = rest.strip_prefix(NO_OPTION).unwrap_or(rest);
         let line = unquoted(rest)?;
-        (for_any_shell(&line) == rest).then_some(line)
+        let is_right = is_ended == (start == Start::Root && is_like_option(&line));
+        (is_right && for_any_shell(&line) == rest).then_some(line)
     }
 
     /// Where a report is written.
@@ -116,6 +138,11 @@ pub fn key(session: &str, id: Option<&str>, line: &str) -> String {
         hasher.update(part.as_bytes());
     }
     hasher.finalize().to_hex()[..KEY].to_string()
+}
+
+/// Whether a shell would read a line as its own options.
+fn is_like_option(line: &str) -> bool {
+    line.starts_with(['-', '+'])
 }
 
 fn is_key(text: &str) -> bool {
@@ -174,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_begins_like_an_option_is_a_line() {
+        let key = key("s", None, "--help");
+        let text = confinement().rewritten("--help", &key, Start::Root).unwrap();
+        assert!(text.ends_with(" -- bash -c -- --help"), "{text}");
+        assert_eq!(confinement().inner(&text).as_deref(), Some("--help"));
+        for other in [text.replace("-c -- --help", "-c --help"), text.replace("--help", "ls")] {
+            assert_eq!(confinement().inner(&other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn only_what_was_rewritten_is_taken_for_it() {
         let confinement = confinement();
         let good = confinement
@@ -208,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_line_comes_back(line in "\\PC*|[ -~\n\t'\"\\\\$`!]*", here: bool) {
+        fn every_line_comes_back(line in "\\PC*|[-+]?[ -~\n\t'\"\\\\$`!]*", here: bool) {
             let start = if here { Start::Here } else { Start::Root };
             let text = confinement().rewritten(&line, &key("s", None, &line), start).unwrap();
             prop_assert_eq!(confinement().inner(&text), Some(line));
