@@ -29,8 +29,19 @@ pub struct Asked {
     pub cwd: Option<PathBuf>,
     pub root: Option<PathBuf>,
     pub rules: Option<PathBuf>,
-    /// Whether it is a call of an MCP server's tool: the agent knows that there is such a tool, so it need not be declared.
-    pub is_of_server: bool,
+    /// What is known of a tool's call beside its words.
+    pub calling: Calling,
+}
+
+/// What is known of a tool's call beside its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calling {
+    /// What it starts runs confined, or it is one of Stockade's own tools.
+    Usual,
+    /// It is a call of an MCP server's tool: the agent knows that there is such a tool, so it need not be declared.
+    OfServer,
+    /// What it does isn't confined, so no built-in rule allows it.
+    Unconfined,
 }
 
 impl Asked {
@@ -42,7 +53,7 @@ impl Asked {
             cwd: None,
             root: None,
             rules: None,
-            is_of_server: false,
+            calling: Calling::Usual,
         }
     }
 }
@@ -182,8 +193,11 @@ impl Desk {
             (None, None) => ready.root.clone(),
         };
         let answer = match &asked.act {
-            Act::Tool(call) if asked.is_of_server => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
-            Act::Tool(call) => ready.judge.tool(agent.as_ref(), call, &cwd),
+            Act::Tool(call) => match asked.calling {
+                Calling::Usual => ready.judge.tool(agent.as_ref(), call, &cwd),
+                Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
+                Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
+            },
             Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground)? {
                 Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
@@ -262,6 +276,11 @@ impl Ready {
             });
         }
         Judge::new(self.permissions.clone(), tools, &self.root)
+    }
+
+    /// The judge of what isn't confined.
+    fn unconfined(&self) -> Judge {
+        Judge::without_built_in(self.permissions.clone(), self.layers.tools(), &self.root)
     }
 
     /// The resources that the agent's runs could reach here, or those of the caller's own ground, resolved once; `None`

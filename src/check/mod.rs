@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::REFUSED;
 use super::args::Check;
 use super::message::Failure;
-pub use desk::{Asked, Desk, Ground, Wrong};
+pub use desk::{Asked, Calling, Desk, Ground, Wrong};
 use stockade::profile::visible;
 use stockade_judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
 use stockade_text::quote::command_line;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::args::Check;
-use super::super::check::{Asked, Desk, Ground, Wrong};
+use super::super::check::{Asked, Calling, Desk, Ground, Wrong};
 use super::super::hook_flags::HookFlags;
 use super::super::message::Failure;
 use super::reason_of;
@@ -71,7 +71,16 @@ impl Judging for HookDesk {
 
     fn judge_of_server(&mut self, call: &Call) -> Result<Answer, String> {
         let asked = Asked {
-            is_of_server: true,
+            calling: Calling::OfServer,
+            ..Asked::about(Act::Tool(call.clone()))
+        };
+        self.desk.answer(&asked).map_err(wrong)
+    }
+
+    fn judge_unconfined(&mut self, call: &Call, cwd: Option<&Path>) -> Result<Answer, String> {
+        let asked = Asked {
+            cwd: cwd.map(Path::to_path_buf),
+            calling: Calling::Unconfined,
             ..Asked::about(Act::Tool(call.clone()))
         };
         self.desk.answer(&asked).map_err(wrong)

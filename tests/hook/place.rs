@@ -15,6 +15,10 @@ version = 1
 [[permissions.allow]]
 tool = "mcp__docs__search"
 
+[[permissions.allow]]
+tool = "bash"
+command = "make test"
+
 [[permissions.deny]]
 tool = "mcp__shop__buy"
 

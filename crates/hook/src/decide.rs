@@ -36,6 +36,12 @@ pub trait Desk {
     /// There is no answer; the text says why.
     fn judge_of_server(&mut self, call: &Judged) -> Result<Answer, String>;
 
+    /// Judges a call of what isn't confined: the built-in rules allow nothing of it.
+    ///
+    /// # Errors
+    /// There is no answer; the text says why.
+    fn judge_unconfined(&mut self, call: &Judged, cwd: Option<&Path>) -> Result<Answer, String>;
+
     /// What the run under the first of these keys that has a report was refused.
     fn refusals(&mut self, keys: &[String]) -> Option<Refusals>;
 
@@ -111,12 +117,16 @@ impl Decider<'_> {
             }
             Work::Line(text, field) => self.line(desk, text, field),
             Work::Typed(text) => {
-                let answer = judged_line(desk, &text, call.cwd.as_deref())?;
+                let answer = unconfined_line(desk, &text, call.cwd.as_deref())?;
                 self.fold(&answer, None)
             }
             Work::Reaches(tool, acts) => self.reaches(desk, tool, &acts),
             Work::Named(named) => {
                 let answer = desk.judge(&Act::Tool(named), call.cwd.as_deref())?;
+                self.fold(&answer, None)
+            }
+            Work::Unlisted(named) => {
+                let answer = desk.judge_unconfined(&named, call.cwd.as_deref())?;
                 self.fold(&answer, None)
             }
             Work::OfServer(named) => {
@@ -132,14 +142,17 @@ impl Decider<'_> {
         let inner = self.confinement.inner(&text);
         let was_confined = inner.is_some();
         let line = inner.unwrap_or(text);
-        let answer = judged_line(desk, &line, call.cwd.as_deref())?;
-        if answer.decision == Decision::Deny {
-            return Err(answer.reason);
-        }
         let rewrites = match self.event.stage {
             Stage::Before { rewrites, .. } | Stage::Permission { rewrites } => rewrites,
             Stage::After { .. } => false,
         };
+        let answer = match rewrites || was_confined {
+            true => judged_line(desk, &line, call.cwd.as_deref())?,
+            false => unconfined_line(desk, &line, call.cwd.as_deref())?,
+        };
+        if answer.decision == Decision::Deny {
+            return Err(answer.reason);
+        }
         let input = match rewrites {
             true => Some(self.confined_input(&line, field)?),
             false => None,
@@ -220,13 +233,32 @@ impl Decider<'_> {
     }
 }
 
-fn judged_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
-    let call = Judged {
+/// A line of a length that no shell takes isn't worth the time to judge it.
+fn shell(line: &str) -> Result<Judged, String> {
+    Confinement::check_length(line).map_err(|error| error.to_string())?;
+    Ok(Judged {
         tool: SHELL.into(),
         command: Some(line.to_string()),
         skill_name: None,
-    };
-    desk.judge(&Act::Tool(call), cwd)
+    })
+}
+
+fn judged_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
+    desk.judge(&Act::Tool(shell(line)?), cwd)
+}
+
+/// Judges a line that neither was nor will be confined: only rules of a person's own allow it.
+fn unconfined_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
+    let mut answer = desk.judge_unconfined(&shell(line)?, cwd)?;
+    if answer.decision == Decision::Allow && answer.matched.is_none() {
+        answer.decision = Decision::Confirm;
+    }
+    if answer.decision == Decision::Confirm {
+        answer
+            .reason
+            .push_str("; it can't be confined, so built-in rules don't count");
+    }
+    Ok(answer)
 }
 
 /// A reason with the flag that would grant an access that nothing grants.

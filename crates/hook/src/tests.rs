@@ -37,6 +37,35 @@ impl Desk for Always {
         Ok(self.answer())
     }
 
+    fn judge_unconfined(&mut self, _: &Call, _: Option<&Path>) -> Result<Answer, String> {
+        Ok(self.answer())
+    }
+
+    fn refusals(&mut self, _: &[String]) -> Option<Refusals> {
+        None
+    }
+
+    fn home(&self) -> Option<&Path> {
+        Some(Path::new("/home/ada"))
+    }
+}
+
+/// A judge whose built-in rules allow everything, and whose own ones nothing.
+struct BuiltIn;
+
+impl Desk for BuiltIn {
+    fn judge(&mut self, _: &Act, _: Option<&Path>) -> Result<Answer, String> {
+        Ok(Always(Decision::Allow).answer())
+    }
+
+    fn judge_of_server(&mut self, _: &Call) -> Result<Answer, String> {
+        Ok(Always(Decision::Confirm).answer())
+    }
+
+    fn judge_unconfined(&mut self, _: &Call, _: Option<&Path>) -> Result<Answer, String> {
+        Ok(Always(Decision::Confirm).answer())
+    }
+
     fn refusals(&mut self, _: &[String]) -> Option<Refusals> {
         None
     }
@@ -47,6 +76,10 @@ impl Desk for Always {
 }
 
 fn replied(agent: Agent, input: &[u8], decision: Decision, confined: Confined) -> Reply {
+    judged(agent, input, &mut Always(decision), confined)
+}
+
+fn judged(agent: Agent, input: &[u8], desk: &mut dyn Desk, confined: Confined) -> Reply {
     let confinement = Confinement {
         program: "/usr/bin/stockade".into(),
         flags: Vec::new(),
@@ -55,7 +88,7 @@ fn replied(agent: Agent, input: &[u8], decision: Decision, confined: Confined) -
         shell: "bash",
     };
     match agent.read(input) {
-        Ok(event) => answer(agent, &event, &mut Always(decision), &confinement, confined),
+        Ok(event) => answer(agent, &event, desk, &confinement, confined),
         Err(misread) => agent.blocked(&super::bounded(&misread.to_string())),
     }
 }
@@ -170,6 +203,29 @@ proptest! {
         let confined = if free { Confined::Allow } else { Confined::Ask };
         let reply = replied(agent, event.to_string().as_bytes(), Decision::Confirm, confined);
         prop_assert!(!allows(&reply) || (free && reply.stdout.contains("/usr/bin/stockade run ")), "{reply:?}");
+    }
+
+    /// A shell's line, or a tool that isn't in the agent's table.
+    #[test]
+    fn no_built_in_rule_allows_what_is_not_confined(
+        agent in agent(), line in "[ -~]{1,30}", tool in prop::sample::select(vec!["Shell", "write_bash", "read", "grep"]), free: bool
+    ) {
+        let confined = if free { Confined::Allow } else { Confined::Ask };
+        let command = json!({ "command": line, "input": line, "path": "/etc/shadow" });
+        let events = [
+            json!({ "hook_event_name": "beforeShellExecution", "command": line, "cwd": "/p" }),
+            json!({ "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": command, "cwd": "/p" }),
+            json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": command, "cwd": "/p" }),
+            json!({ "hook_event_name": "BeforeTool", "tool_name": tool, "tool_input": command, "cwd": "/p" }),
+            json!({ "toolName": tool, "toolArgs": command, "cwd": "/p" }),
+        ];
+        for event in events {
+            let reply = judged(agent, event.to_string().as_bytes(), &mut BuiltIn, confined);
+            let is_confined = reply.stdout.contains("/usr/bin/stockade run ");
+            // What is in a table is judged by its files.
+            let is_listed = agent == Agent::Copilot && tool == "grep";
+            prop_assert!(is_confined || is_listed || !allows(&reply), "{event}: {reply:?}");
+        }
     }
 
     /// What an agent may take for its own flow is named in its table: everything else gets a decision.

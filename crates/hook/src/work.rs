@@ -47,6 +47,8 @@ pub enum Work {
     Reaches(&'static str, Vec<Act>),
     /// A call that the rules alone decide.
     Named(Call),
+    /// A tool that the agent's table doesn't have, whatever its arguments are: only rules of a person's own allow it.
+    Unlisted(Call),
     /// A tool of an MCP server, by the agent's name for it: the rules alone decide, and it need not be declared.
     OfServer(Call),
     /// A call within the agent, which the judge may only deny.

@@ -31,6 +31,15 @@ impl Judge {
         }
     }
 
+    /// A judge without the built-in rules, which allow only what a run confines.
+    #[must_use]
+    pub fn without_built_in(permissions: Permissions, tools: Vec<Tool>, root: &Path) -> Judge {
+        Judge {
+            rules: Rules::alone(permissions.clone()),
+            ..Judge::new(permissions, tools, root)
+        }
+    }
+
     /// Judges a call by the agent's lists, if one is named, and by the rules. `cwd` is the directory where a
     /// command line would start, absolute or relative to the root.
     #[must_use]

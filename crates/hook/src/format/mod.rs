@@ -145,8 +145,8 @@ impl Agent {
         match table.iter().find(|(name, _)| *name == tool) {
             Some((_, kind)) => work::work(tool, *kind, input, home),
             None if is_of_server(tool) => Ok(Work::OfServer(work::named(tool))),
-            // A tool that no table has is judged by its name, which a rule or a declaration may know.
-            None => Ok(Work::Named(work::named(tool))),
+            // Its name may be that of a tool of ours; what it does isn't known by that.
+            None => Ok(Work::Unlisted(work::named(tool))),
         }
     }
 }
