@@ -2,6 +2,8 @@
 
 use stockade_judge::Action;
 
+use super::paths::is_blank;
+
 /// Lines that begin with `*** ` and name a file.
 const NAMING: [(&str, Action); 4] = [
     ("*** Add File: ", Action::Write),
@@ -13,6 +15,14 @@ const NAMING: [(&str, Action); 4] = [
 /// Lines that begin with `***` and name none.
 const OTHERS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
 
+/// What ends a line in any language.
+fn is_line_end(character: char) -> bool {
+    matches!(
+        character,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
 /// The files that a patch changes or removes. A file that is moved is removed at its old name.
 ///
 /// # Errors
@@ -20,10 +30,10 @@ const OTHERS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"
 pub fn files(patch: &str) -> Result<Vec<(Action, String)>, String> {
     let mut files: Vec<(Action, String)> = Vec::new();
     let mut begun = false;
-    for line in patch.lines() {
-        // Readers of patches are lenient about blanks, so a line of a file's content may be taken for one of these: it is
-        // judged too.
-        let line = line.trim();
+    for line in patch.split(is_line_end) {
+        // Readers of patches are lenient about blanks and ends of lines, so a line of a file's content may be taken for one
+        // of these: it is judged too.
+        let line = line.trim_matches(is_blank);
         if !line.starts_with("***") {
             continue;
         }
@@ -38,7 +48,7 @@ pub fn files(patch: &str) -> Result<Vec<(Action, String)>, String> {
                 {
                     files.push((Action::Delete, old));
                 }
-                files.push((action, path.trim().to_string()));
+                files.push((action, path.trim_matches(is_blank).to_string()));
             }
             None if OTHERS.contains(&line) => {}
             None => return Err("a line of the patch isn't known".into()),
@@ -69,6 +79,15 @@ mod tests {
                 (Action::Write, "d")
             ]
         );
+    }
+
+    #[test]
+    fn a_line_of_any_reader_counts() {
+        for lead in ["\r", "\u{feff}", "+x\r", "+x\u{2028}", "+x\u{85}\u{a0}", "\u{200b}"] {
+            let patch = format!("*** Begin Patch\n*** Add File: a\n{lead}*** Add File: /etc/x\n+y\n*** End Patch");
+            let found = files(&patch).unwrap();
+            assert!(found.contains(&(Action::Write, "/etc/x".into())), "{lead:?}: {found:?}");
+        }
     }
 
     #[test]

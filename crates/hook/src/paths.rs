@@ -31,8 +31,19 @@ pub fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String
     Ok(paths)
 }
 
+/// Whether a path means something else to each process.
+fn is_of_process(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.windows(2).any(|pair| {
+        matches!(
+            pair,
+            ["proc", "self" | "thread-self"] | ["dev", "fd" | "stdin" | "stdout" | "stderr"]
+        )
+    })
+}
+
 /// What any language's function for it takes away at the ends of a text, and what can't be seen there.
-fn is_blank(character: char) -> bool {
+pub fn is_blank(character: char) -> bool {
     character.is_whitespace()
         || character.is_control()
         || matches!(
