@@ -21,6 +21,9 @@ pub fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String
         return Err("a path begins or ends with a blank".into());
     }
     let mut paths = vec![expanded(text, home)?];
+    if is_of_process(text) {
+        return Err("a path leads to what the reading process has open".into());
+    }
     // Gemini CLI reads `@file` as `file` where no file has the whole name.
     if let Some(rest) = text.strip_prefix('@').filter(|rest| !rest.is_empty()) {
         paths.extend(spellings(rest, home)?);
@@ -103,6 +106,54 @@ pub fn literal_part(pattern: &Path) -> Result<PathBuf, String> {
     }
 }
 
+/// Paths that a pattern may be meant for: each of its alternatives with its wildcards filled in. A pattern of `.env` or
+/// `*.pem` names secrets as much as a path does; one that leaves more open than a few characters names nothing.
+///
+/// # Errors
+/// It has too many alternatives.
+pub fn examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
+    let mut paths = Vec::new();
+    for pattern in alternatives(pattern)? {
+        // Some tools take several patterns in one text.
+        let words = pattern.split(|character: char| character.is_whitespace() || character == ',');
+        for word in words.filter(|word| !word.starts_with('!') || word.starts_with("!(")) {
+            let bare = word.replace(['[', ']', '\\'], "").replace("**/", "").replace('?', "x");
+            let filled = ["", "x"].map(|fill| bare.replace('*', fill));
+            paths.extend(filled.iter().filter(|path| !path.is_empty()).map(PathBuf::from));
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// The patterns that `{a,b}` stands for.
+fn alternatives(pattern: &str) -> Result<Vec<String>, String> {
+    const MOST: usize = 100;
+    let mut done = Vec::new();
+    let mut ahead = vec![pattern.to_string()];
+    while let Some(pattern) = ahead.pop() {
+        match innermost(&pattern) {
+            Some((before, inside, after)) => {
+                let split = inside.split(',').map(|one| format!("{before}{one}{after}"));
+                ahead.extend(split);
+            }
+            None => done.push(pattern),
+        }
+        if done.len() + ahead.len() > MOST {
+            return Err(format!("a pattern has more than {MOST} alternatives"));
+        }
+    }
+    Ok(done)
+}
+
+/// The text before, in and after braces that hold no others.
+fn innermost(pattern: &str) -> Option<(&str, &str, &str)> {
+    let (head, after) = pattern.split_once('}')?;
+    let (before, inside) = head.rsplit_once('{')?;
+    Some((before, inside, after))
+}
+
 /// Whether a pattern whose first part has a wildcard may name `.` or `..`, or another root. Alternatives and escapes aren't
 /// read, as tools differ in them: what any of them could make of it counts.
 fn leads_away(pattern: &str, is_all: bool) -> bool {
@@ -164,6 +215,20 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_another_one_to_each_process_is_refused() {
+        for text in [
+            "/proc/self/cwd/a.txt",
+            "/proc//./self/root/etc/shadow",
+            "../../proc/thread-self/cwd",
+            "/dev/fd/3",
+            "@/proc/self/environ",
+        ] {
+            assert_eq!(spelled(text), None, "{text}");
+        }
+        assert!(spelled("/proc/cpuinfo").is_some() && spelled("src/proc/self.rs").is_some());
+    }
+
+    #[test]
     fn an_address_is_refused_unless_it_is_plain() {
         for text in [
             "file:/etc/shadow",
@@ -205,6 +270,28 @@ mod tests {
         ] {
             assert_eq!(literal_part(Path::new(pattern)), Ok(base.into()), "{pattern}");
         }
+    }
+
+    #[test]
+    fn a_pattern_names_what_it_is_meant_for() {
+        for (pattern, named) in [
+            (".env", ".env"),
+            ("**/.env", ".env"),
+            ("*.env", ".env"),
+            (".en[v]", ".env"),
+            (".{env,x}", ".env"),
+            ("{a,.{b,env}}", ".env"),
+            ("*.ts,.env", ".env"),
+            ("*.ts /etc/*", "/etc/x"),
+            ("src/**/*.pem", "src/x.pem"),
+            ("**/.ssh/*", ".ssh/x"),
+        ] {
+            let found = examples(pattern).unwrap();
+            assert!(found.contains(&PathBuf::from(named)), "{pattern}: {found:?}");
+        }
+        assert_eq!(examples("!**/.env"), Ok(Vec::new()));
+        assert_eq!(examples("**/*"), Ok(vec!["x".into()]));
+        assert!(examples(&"{a,b}".repeat(10)).is_err());
     }
 
     #[test]

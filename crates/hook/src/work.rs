@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use stockade_judge::{Act, Action, Call, SKILL_LOAD};
 
 use super::event::Misread;
-use super::paths::{literal_part, spellings};
+use super::paths::{examples, literal_part, spellings};
 use super::{patch, web};
 
 /// What kind of tool one of an agent's tools is, and which of its arguments count.
@@ -58,7 +58,7 @@ pub enum Work {
 }
 
 /// The arguments that name files, in all formats.
-const FILES: [&str; 9] = [
+const FILES: [&str; 18] = [
     "file_path",
     "path",
     "absolute_path",
@@ -68,6 +68,15 @@ const FILES: [&str; 9] = [
     "file_paths",
     "paths",
     "target_notebook",
+    "file",
+    "filename",
+    "uri",
+    "old_path",
+    "new_path",
+    "source_path",
+    "destination_path",
+    "relative_path",
+    "relative_workspace_path",
 ];
 
 /// The arguments that name a directory to search.
@@ -80,6 +89,9 @@ const DIRECTORIES: [&str; 7] = [
     "target_directories",
     "absolute_path",
 ];
+
+/// Arguments that choose a shell or its variables.
+const OF_SHELLS: [&str; 4] = ["shell", "executable", "env", "environment"];
 
 /// The most files or hosts of one call that are judged.
 const MOST: usize = 1000;
@@ -99,7 +111,10 @@ pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Resul
             _ => return Err("it isn't an object".into()),
         };
         Ok(match kind {
-            Kind::Shell(field) => Work::Line(line(fields.text(field)?)?, field),
+            Kind::Shell(field) => {
+                fields.choose_no_shell()?;
+                Work::Line(line(fields.text(field)?)?, field)
+            }
             Kind::Typed(field) => Work::Typed(line(fields.text(field)?)?),
             Kind::Files(ours, action) => Work::Reaches(ours, fields.files(action, home)?),
             Kind::Search(ours, patterns) => Work::Reaches(ours, fields.searched(patterns, home)?),
@@ -179,6 +194,15 @@ impl Fields<'_> {
         self.some_text(field)?.ok_or_else(|| format!("it has no `{field}`"))
     }
 
+    /// Refuses arguments that would start another program than the agent's own shell, or steer it.
+    fn choose_no_shell(&self) -> Result<(), String> {
+        let is_set = |field: &&&str| self.0.get(**field).is_some_and(|value| !value.is_null());
+        match OF_SHELLS.iter().find(is_set) {
+            Some(field) => Err(format!("its `{field}` would choose what runs the command")),
+            None => Ok(()),
+        }
+    }
+
     /// The text of a patch, under the format's name for it, or under the one that some models use.
     fn patch(&self, field: &'static str) -> Result<&str, String> {
         match self.some_text(field)? {
@@ -206,13 +230,17 @@ impl Fields<'_> {
         }
     }
 
-    /// Every file that any argument names: which of them counts is up to the tool.
+    /// Every file that any argument names, or a part of one: which of them counts is up to the tool.
     fn files(&self, action: Action, home: Option<&Path>) -> Result<Vec<Act>, String> {
         let mut acts = Vec::new();
-        for field in FILES {
-            for text in self.texts(field)? {
-                let paths = spellings(text, home)?;
-                acts.extend(paths.into_iter().map(|path| Act::Path(action, path)));
+        let parts = self.0.values().filter_map(Value::as_array).flatten();
+        let parts = parts.filter_map(Value::as_object).map(Fields);
+        for fields in parts.chain([Fields(self.0)]) {
+            for field in FILES {
+                for text in fields.texts(field)? {
+                    let paths = spellings(text, home)?;
+                    acts.extend(paths.into_iter().map(|path| Act::Path(action, path)));
+                }
             }
         }
         match acts.is_empty() {
@@ -221,14 +249,16 @@ impl Fields<'_> {
         }
     }
 
-    /// The directories that a search begins in.
+    /// The directories that a search begins in, and what its patterns name.
     fn searched(&self, patterns: &[&'static str], home: Option<&Path>) -> Result<Vec<Act>, String> {
         let mut directories = Vec::new();
         for field in DIRECTORIES {
             for text in self.texts(field)? {
                 for directory in spellings(text, home)? {
                     // Some tools take a pattern here too.
-                    literal_part(&directory)?;
+                    if literal_part(&directory)? != directory {
+                        directories.extend(examples(&directory.to_string_lossy())?);
+                    }
                     directories.push(directory);
                 }
             }
@@ -236,16 +266,22 @@ impl Fields<'_> {
         if directories.is_empty() {
             directories.push(PathBuf::new());
         }
-        let mut bases = Vec::new();
+        let mut named = Vec::new();
         for field in patterns {
-            for pattern in self.texts(field)? {
-                for part in spellings(pattern, home)?.iter().map(|pattern| literal_part(pattern)) {
-                    let part = part?;
-                    bases.extend(directories.iter().map(|directory| directory.join(&part)));
+            for text in self.texts(field)? {
+                for pattern in spellings(text, home)? {
+                    named.push(literal_part(&pattern)?);
+                    named.extend(examples(&pattern.to_string_lossy())?);
                 }
             }
         }
-        let all = directories.into_iter().chain(bases);
+        if directories.len().saturating_mul(named.len() + 1) > MOST {
+            return Err(format!("it names more than {MOST} files"));
+        }
+        let below = named
+            .iter()
+            .flat_map(|path| directories.iter().map(move |directory| directory.join(path)));
+        let all = directories.iter().cloned().chain(below);
         Ok(all.map(|path| Act::Path(Action::Read, path)).collect())
     }
 }
@@ -274,6 +310,10 @@ mod tests {
                 vec![read("@//etc/x"), read("//etc/x"), read("etc/x")]
             ))
         );
+        let parts = json!({"file_path": "/a", "edits": [{"file_path": "/b"}, {"uri": "file:///c"}]});
+        let found = files(parts).unwrap();
+        let all = [read("/b"), read("file:///c"), read("/c"), read("/a")];
+        assert_eq!(found, Work::Reaches("read", all.to_vec()));
         for wrong in [
             json!({}),
             json!({"file_path": 3}),
@@ -293,12 +333,41 @@ mod tests {
         let search = |input: Value| work("Glob", Kind::Search("glob_search", &["pattern"]), &input, None);
         assert_eq!(
             search(json!({"pattern": "/etc/ssl/**/*.pem"})),
-            Ok(Work::Reaches("glob_search", vec![read(""), read("/etc/ssl")]))
+            Ok(Work::Reaches(
+                "glob_search",
+                vec![
+                    read(""),
+                    read("/etc/ssl"),
+                    read("/etc/ssl/.pem"),
+                    read("/etc/ssl/x.pem")
+                ]
+            ))
         );
         assert_eq!(
             search(json!({"pattern": "../x/*", "path": "/r/a"})),
-            Ok(Work::Reaches("glob_search", vec![read("/r/a"), read("/r/a/../x")]))
+            Ok(Work::Reaches(
+                "glob_search",
+                vec![read("/r/a"), read("/r/a/../x"), read("/r/a/../x/"), read("/r/a/../x/x")]
+            ))
         );
+    }
+
+    #[test]
+    fn a_call_that_names_too_much_is_refused_at_once() {
+        let many = |count: u32| (0..count).map(|at| format!("d{at}")).collect::<Vec<_>>();
+        let input = json!({ "paths": many(20_000), "include": many(20_000) });
+        let read = work("x", Kind::Search("read", &["include"]), &input, None);
+        assert!(read.unwrap_err().to_string().contains("more than 1000"));
+    }
+
+    #[test]
+    fn a_shell_is_the_agents_own() {
+        for (field, value) in [("shell", json!("./bash")), ("env", json!({"BASH_ENV": "./x"}))] {
+            let input = json!({ "command": "ls", field: value });
+            assert!(work("Bash", Kind::Shell("command"), &input, None).is_err(), "{field}");
+            let input = json!({ "command": "ls", field: null });
+            assert!(work("Bash", Kind::Shell("command"), &input, None).is_ok(), "{field}");
+        }
     }
 
     #[test]

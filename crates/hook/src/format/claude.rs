@@ -23,7 +23,7 @@ pub const TOOLS: &[Entry] = &[
     ("MultiEdit", Kind::Files("multi_edit", Action::Write)),
     ("NotebookEdit", Kind::Files("edit", Action::Write)),
     ("Glob", Kind::Search("glob_search", &["pattern"])),
-    ("Grep", Kind::Search("grep", &[])),
+    ("Grep", Kind::Search("grep", &["glob"])),
     ("LS", Kind::Search("list", &[])),
     ("WebFetch", Kind::Fetch("url")),
     ("WebSearch", Kind::Tool("web_search")),

@@ -17,7 +17,7 @@ pub const TOOLS: &[Entry] = &[
     ("view_image", Kind::Files("read", Action::Read)),
     ("read_file", Kind::Files("read", Action::Read)),
     ("list_dir", Kind::Search("list", &[])),
-    ("grep_files", Kind::Search("grep", &[])),
+    ("grep_files", Kind::Search("grep", &["include"])),
     ("spawn_agent", Kind::Within("task")),
     ("update_plan", Kind::Within("todo_write")),
     ("send_input", Kind::Own),

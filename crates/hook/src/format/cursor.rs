@@ -23,7 +23,7 @@ pub const TOOLS: &[Entry] = &[
     ("NotebookEdit", Kind::Files("edit", Action::Write)),
     ("EditNotebook", Kind::Files("edit", Action::Write)),
     ("Delete", Kind::Files("delete", Action::Delete)),
-    ("Grep", Kind::Search("grep", &[])),
+    ("Grep", Kind::Search("grep", &["glob", "include_pattern"])),
     ("Glob", Kind::Search("glob_search", &["glob_pattern", "pattern"])),
     ("LS", Kind::Search("list", &[])),
     ("SemanticSearch", Kind::Search("grep", &[])),

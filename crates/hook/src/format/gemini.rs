@@ -20,8 +20,11 @@ pub const TOOLS: &[Entry] = &[
     ("edit", Kind::Files("edit", Action::Write)),
     ("list_directory", Kind::Search("list", &[])),
     ("glob", Kind::Search("glob_search", &["pattern"])),
-    ("grep_search", Kind::Search("grep", &[])),
-    ("search_file_content", Kind::Search("grep", &[])),
+    ("grep_search", Kind::Search("grep", &["include", "include_pattern"])),
+    (
+        "search_file_content",
+        Kind::Search("grep", &["include", "include_pattern"]),
+    ),
     ("web_fetch", Kind::Addresses("prompt")),
     ("google_web_search", Kind::Tool("web_search")),
     ("activate_skill", Kind::Skill("name")),
