@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 /// Characters with which a part of a pattern isn't the name of one file.
 const OF_PATTERNS: [char; 9] = ['*', '?', '[', ']', '{', '}', '(', '!', '\\'];
 
+/// The most bytes of a pattern that is read.
+const LONGEST_PATTERN: usize = 8192;
+
 /// Characters that a reader of URLs takes for something else than a part of a name.
 const OF_URLS: [char; 4] = ['%', '?', '#', '\\'];
 
@@ -26,6 +29,10 @@ pub fn spellings(text: &str, home: Option<&Path>) -> Result<Vec<PathBuf>, String
     }
     // Gemini CLI reads `@file` as `file` where no file has the whole name.
     if let Some(rest) = text.strip_prefix('@').filter(|rest| !rest.is_empty()) {
+        // Whether a tool drops the second one isn't known.
+        if rest.starts_with('@') {
+            return Err("a path begins with `@@`".into());
+        }
         paths.extend(spellings(rest, home)?);
         let bare = rest.trim_start_matches('/');
         paths.extend((!bare.is_empty()).then(|| PathBuf::from(bare)));
@@ -112,6 +119,9 @@ pub fn literal_part(pattern: &Path) -> Result<PathBuf, String> {
 /// # Errors
 /// It has too many alternatives.
 pub fn examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
+    if pattern.len() > LONGEST_PATTERN {
+        return Err(format!("a pattern is longer than {LONGEST_PATTERN} bytes"));
+    }
     let mut paths = Vec::new();
     for pattern in alternatives(pattern)? {
         // Some tools take several patterns in one text.
@@ -134,14 +144,14 @@ fn alternatives(pattern: &str) -> Result<Vec<String>, String> {
     let mut ahead = vec![pattern.to_string()];
     while let Some(pattern) = ahead.pop() {
         match innermost(&pattern) {
+            Some((_, inside, _)) if done.len() + ahead.len() + inside.split(',').count() > MOST => {
+                return Err(format!("a pattern has more than {MOST} alternatives"));
+            }
             Some((before, inside, after)) => {
                 let split = inside.split(',').map(|one| format!("{before}{one}{after}"));
                 ahead.extend(split);
             }
             None => done.push(pattern),
-        }
-        if done.len() + ahead.len() > MOST {
-            return Err(format!("a pattern has more than {MOST} alternatives"));
         }
     }
     Ok(done)
@@ -229,6 +239,13 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_many_signs_is_refused() {
+        for text in ["@@/etc/shadow".to_string(), "@".repeat(1 << 20)] {
+            assert_eq!(spelled(&text), None, "{}", &text[..10]);
+        }
+    }
+
+    #[test]
     fn an_address_is_refused_unless_it_is_plain() {
         for text in [
             "file:/etc/shadow",
@@ -291,7 +308,14 @@ mod tests {
         }
         assert_eq!(examples("!**/.env"), Ok(Vec::new()));
         assert_eq!(examples("**/*"), Ok(vec!["x".into()]));
-        assert!(examples(&"{a,b}".repeat(10)).is_err());
+        for long in [
+            "{a,b}".repeat(10),
+            format!("{{{}}}", ",".repeat(2000)),
+            "{".repeat(1 << 20),
+            ",".repeat(1 << 20),
+        ] {
+            assert!(examples(&long).is_err(), "{}", &long[..10]);
+        }
     }
 
     #[test]
