@@ -161,7 +161,11 @@ fn a_page_is_written_for_its_owner_alone_and_through_no_link() {
     );
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     page(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
-    assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "it was there before");
+    assert_eq!(
+        fs::metadata(&file).unwrap().mode() & 0o777,
+        0o600,
+        "it was there before"
+    );
     fs::write(&other, "kept").unwrap();
     symlink(&other, &link).unwrap();
     let refused = stockade(&place, &["audit", "report", "--html", "-o", link.to_str().unwrap()]);
@@ -214,7 +218,10 @@ fn a_run_that_ended_without_a_status_is_shown() {
     let place = Place::new();
     record(&place, RUN, &[""]);
     let file = place.path("page.html");
-    page(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap(), RUN]);
+    page(
+        &place,
+        &["audit", "report", "--html", "-o", file.to_str().unwrap(), RUN],
+    );
     if let Some(html) = dom(&place, &file, &["--virtual-time-budget=4000"]) {
         assert!(html.contains("Ended in an unknown way"), "{html}");
     }

@@ -67,7 +67,9 @@ impl Sink {
             .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
             .open(above)?;
         if holds_the_state(&directory)? {
-            return Err(io::Error::other("the audit trail and what Stockade remembers lie in this directory"));
+            return Err(io::Error::other(
+                "the audit trail and what Stockade remembers lie in this directory",
+            ));
         }
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
@@ -107,7 +109,9 @@ impl Sink {
             return Ok(());
         }
         if metadata.uid() != nix::unistd::geteuid().as_raw() {
-            return Err(io::Error::other("it belongs to another user, and not only its owner has access"));
+            return Err(io::Error::other(
+                "it belongs to another user, and not only its owner has access",
+            ));
         }
         self.file.set_permissions(Permissions::from_mode(0o600))
     }
