@@ -98,9 +98,10 @@ class Habits(PlaceTest):
                 stockade.run(["true"], env=env)
 
     def test_language_models_take_a_real_true(self) -> None:
-        for given in ("no", 1, []):
+        wrong: List[Any] = ["no", 1, []]
+        for given in wrong:
             with self.assertRaises(TypeError):
-                stockade.run(["true"], llm=given)  # type: ignore[call-overload]
+                stockade.run(["true"], llm=given)
         self.assertEqual(stockade.run(["true"], llm=False).returncode, 0)
 
     def test_the_run_inherits_no_descriptor(self) -> None:
