@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use super::REFUSED;
 use super::message::{Failure, note};
 use super::moment;
+use stockade::profile::visible;
 use stockade::report::{Report, Sink, Written};
 use stockade::surroundings::Surroundings;
 use stockade_page::{Page, TrailPage};
-use stockade_store::{Choice, StoreError, Trail};
+use stockade_store::{Choice, StoreError, Trail, verify};
 
 /// The most rows of a page: a browser takes some 200 bytes of memory for each.
 const MOST_ROWS: u64 = 500_000;
@@ -51,6 +52,10 @@ pub fn of_trail(
     };
     let home = Surroundings::here().ok().and_then(|surroundings| surroundings.home);
     let mut page = TrailPage::new(&source, home);
+    if let Some(fault) = fault(state)? {
+        note(&format!("the audit trail isn't as it was written: {}", visible(&fault)));
+        page.fault(&fault);
+    }
     for row in rows.iter().skip(usize::from(surplus)) {
         page.row(row);
     }
@@ -63,6 +68,13 @@ pub fn of_trail(
     let has_rows = page.rows() > 0;
     sink.write(page.finish(), out)?;
     Ok(has_rows)
+}
+
+/// The first fault of the trail in words, as `stockade audit verify` finds it.
+fn fault(state: &Path) -> Result<Option<String>, StoreError> {
+    Ok(verify(state)?
+        .and_then(|verified| verified.fault)
+        .map(|fault| fault.to_string()))
 }
 
 /// The page of a report, which was read from a file of this name.
@@ -83,7 +95,8 @@ impl Destination {
         let Some(file) = file else {
             return Ok(Destination::Output);
         };
-        let sink = Sink::file(file).map_err(|error| failed(file, &error))?;
+        let open = Sink::file(file).and_then(|sink| sink.make_private().map(|()| sink));
+        let sink = open.map_err(|error| failed(file, &error))?;
         Ok(Destination::File(file.to_path_buf(), sink))
     }
 

@@ -2,7 +2,7 @@
 //! text, in a browser as well.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -159,6 +159,13 @@ fn a_page_is_written_for_its_owner_alone_and_through_no_link() {
         fs::read_to_string(&file).unwrap(),
         page(&place, &["audit", "report", "--html"])
     );
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    page(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
+    assert_eq!(
+        fs::metadata(&file).unwrap().mode() & 0o777,
+        0o600,
+        "it was there before"
+    );
     fs::write(&other, "kept").unwrap();
     symlink(&other, &link).unwrap();
     let refused = stockade(&place, &["audit", "report", "--html", "-o", link.to_str().unwrap()]);
@@ -169,6 +176,55 @@ fn a_page_is_written_for_its_owner_alone_and_through_no_link() {
         refused.stderr()
     );
     assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+}
+
+#[test]
+fn no_page_and_no_report_takes_the_place_of_the_trail() {
+    let place = Place::new();
+    record(&place, RUN, &["plain"]);
+    let trail = place.state().join("audit.db");
+    let trail = trail.to_str().unwrap();
+    for words in [
+        &["audit", "report", "--html", "-o", trail][..],
+        &["run", "--ask", "never", "--report", trail, "--", "true"],
+    ] {
+        let refused = stockade(&place, words);
+        assert_eq!(refused.status.code(), Some(125), "{words:?}");
+        assert!(refused.stderr().contains("the audit trail"), "{}", refused.stderr());
+    }
+    let verified = page(&place, &["audit", "verify"]);
+    assert!(verified.contains("rows are unaltered"), "{verified}");
+}
+
+#[test]
+fn a_page_of_a_trail_that_is_not_whole_says_so_at_its_top() {
+    let place = Place::new();
+    record(&place, RUN, &["plain"]);
+    let file = place.path("page.html");
+    fs::write(place.state().join("audit.head"), "altered\n").unwrap();
+    let finished = stockade(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    const WHY: &str = "`audit.head` is gone or was altered";
+    assert!(finished.stderr().contains(WHY), "{}", finished.stderr());
+    assert!(fs::read_to_string(&file).unwrap().contains(WHY));
+    if let Some(html) = dom(&place, &file, &["--virtual-time-budget=4000"]) {
+        assert!(html.contains("The audit trail isn't as it was written: "), "{html}");
+    }
+}
+
+/// A row that somebody damaged, or that a later version writes.
+#[test]
+fn a_run_that_ended_without_a_status_is_shown() {
+    let place = Place::new();
+    record(&place, RUN, &[""]);
+    let file = place.path("page.html");
+    page(
+        &place,
+        &["audit", "report", "--html", "-o", file.to_str().unwrap(), RUN],
+    );
+    if let Some(html) = dom(&place, &file, &["--virtual-time-budget=4000"]) {
+        assert!(html.contains("Ended in an unknown way"), "{html}");
+    }
 }
 
 #[test]
@@ -257,7 +313,10 @@ fn a_hundred_thousand_rows_open_in_seconds_and_few_of_them_are_elements() {
     let connection = rusqlite::Connection::open(place.state().join("audit.db")).unwrap();
     connection.execute_batch(ROWS).unwrap();
     let file = place.path("page.html");
-    page(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
+    let finished = stockade(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
+    // The rows have no hashes.
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    assert!(finished.stderr().contains("row 4 of run"), "{}", finished.stderr());
     let Some(html) = dom(&place, &file, &["--window-size=1280,800"]) else {
         return;
     };

@@ -1,6 +1,8 @@
 // Answers the questions of one run. Whatever isn't an answer is a no.
 "use strict";
 
+const { inspect } = require("node:util");
+
 /** Grants what is asked for. Without a lifetime, for the shortest time that is offered. */
 class Yes {
   constructor(lifetime, { wider = false, reason } = {}) {
@@ -17,6 +19,8 @@ class No {
 
 /** The longest line that Stockade is listened to for. */
 const LONGEST = 1024 * 1024;
+/** The most characters of a reason that are passed on. */
+const LONGEST_REASON = 500;
 
 function requestOf(told) {
   if (told.version !== 1) throw new Error("its version is unknown");
@@ -60,26 +64,43 @@ function serve(socket, ask) {
   });
 }
 
+/** What Stockade is told; never rejected. What the callback throws or returns may itself throw when it is looked at. */
 async function answer(request, ask) {
-  const { id } = request;
-  let said;
   try {
-    said = await ask(request);
+    return judged(request, await ask(request));
   } catch (error) {
-    process.emitWarning(`the callback for questions failed, so the answer is no: ${error?.stack ?? error}`);
-    return { id, answer: "no", reason: "the callback for questions failed" };
+    process.emitWarning(`the callback for questions failed, so the answer is no: ${textOf(error)}`);
+    return { id: request.id, answer: "no", reason: "the callback for questions failed" };
   }
-  if (said === true) said = new Yes();
-  const reason = typeof said?.reason === "string" ? said.reason : null;
+}
+
+function judged(request, answered) {
+  const { id } = request;
+  const said = answered === true ? new Yes() : answered;
   if (said instanceof Yes) {
     const lifetime = said.lifetime ?? (request.lifetimes.includes("once") ? "once" : "session");
+    const isWider = said.wider === true;
     const isOffered = ["once", "session"].includes(lifetime) && request.lifetimes.includes(lifetime);
-    if (isOffered && (said.wider !== true || request.wider.length)) {
-      return { id, answer: "yes", lifetime, extent: said.wider === true ? "wider" : "requested", reason };
+    if (isOffered && (!isWider || request.wider.length)) {
+      return { id, answer: "yes", lifetime, extent: isWider ? "wider" : "requested", reason: reasonOf(said) };
     }
     return { id, answer: "no", reason: "the callback's yes isn't one of those that are offered" };
   }
-  return { id, answer: "no", reason, ...(said instanceof No && said.all === true ? { all: true } : {}) };
+  if (said instanceof No) return { id, answer: "no", reason: reasonOf(said), ...(said.all === true ? { all: true } : {}) };
+  return { id, answer: "no" };
+}
+
+/** A bounded reason that is whole characters: Stockade takes no other, and a yes would become a no. */
+function reasonOf({ reason }) {
+  return typeof reason === "string" ? Buffer.from(reason.slice(0, LONGEST_REASON)).toString() : null;
+}
+
+function textOf(error) {
+  try {
+    return inspect(error);
+  } catch {
+    return "what it threw can't be shown";
+  }
 }
 
 module.exports = { Yes, No, serve };

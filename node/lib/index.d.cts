@@ -56,7 +56,7 @@ export interface RunOptions extends SandboxOptions {
   stdio?: StdioOptions;
   /** Ends the run. */
   signal?: AbortSignal;
-  /** Ends a run that prints more than this on one stream. */
+  /** Ends a run that prints more than this many bytes on one stream: a `RangeError`. By default 64 MiB. */
   maxBuffer?: number;
 }
 

@@ -17,6 +17,14 @@ const time = (value) => {
   }
   return `${Math.max(1, Math.ceil(value))}ms`;
 };
+const truth = (value) => {
+  if (typeof value !== "boolean") throw new TypeError(`expected true or false, not ${typeof value}`);
+  return value;
+};
+const variable = (name) => {
+  if (word(name) === "" || name.includes("=")) throw new TypeError(`a variable can't be called ${JSON.stringify(name)}`);
+  return name;
+};
 const size = (value) => (typeof value === "string" ? word(value) : `${count(value)}B`);
 
 const SEVERAL = {
@@ -55,7 +63,7 @@ function words(options) {
   for (const [name, value] of Object.entries(options)) {
     if (Object.hasOwn(SEVERAL, name)) for (const one of list(value)) line.push(`${flagOf(name)}=${SEVERAL[name](one)}`);
     else if (Object.hasOwn(ONCE, name)) line.push(`${flagOf(name)}=${ONCE[name](value)}`);
-    else if (name === "llm" && value) line.push("--llm");
+    else if (name === "llm" && truth(value)) line.push("--llm");
   }
   return line;
 }
@@ -70,11 +78,12 @@ const OWN_BEGINNINGS = /^(STOCKADE_|XDG_|LD_|LC_|GLIBC_|MALLOC_|RUST_|SQLITE_)/;
  * read it, unless Stockade itself would obey it.
  */
 function variables(value) {
-  if (typeof value === "string" || Array.isArray(value)) return { flags: list(value).map((name) => `--env=${word(name)}`), passed: {} };
+  if (typeof value === "string" || Array.isArray(value)) return { flags: list(value).map((name) => `--env=${variable(name)}`), passed: {} };
   const flags = [];
   const passed = {};
   for (const [name, text] of Object.entries(value)) {
     if (text === undefined) continue;
+    variable(name);
     if (OWN.has(name) || OWN_BEGINNINGS.test(name)) flags.push(`--env=${name}=${word(text)}`);
     else {
       flags.push(`--env=${name}`);

@@ -2,6 +2,7 @@
 "use strict";
 
 const fs = require("node:fs/promises");
+const { MAX_STRING_LENGTH } = require("node:buffer").constants;
 const os = require("node:os");
 const path = require("node:path");
 const { PermissionDenied, RunFailed, StockadeError, TimeoutExpired } = require("./errors.cjs");
@@ -9,6 +10,8 @@ const { checked, fromFlags, joined } = require("./options.cjs");
 const { launch } = require("./launch.cjs");
 const { parts } = require("./text.cjs");
 
+/** The most bytes of a stream that `run` keeps. */
+const MOST_OUTPUT = 64 * 1024 * 1024;
 const CALL = ["input", "encoding", "check", "stdio", "signal", "maxBuffer"];
 const SUFFIXES = { python: ".py", javascript: ".js", typescript: ".ts", shell: ".sh" };
 
@@ -60,14 +63,16 @@ class Sandbox {
   async #run(task, command, options, flags) {
     const { call, rest } = split(options);
     const chosen = joined(this.#options, checked(rest));
-    const { input, encoding = "utf8", maxBuffer = Infinity } = call;
+    const { input, encoding = "utf8", maxBuffer = MOST_OUTPUT } = call;
+    if (typeof maxBuffer !== "number" || !(maxBuffer >= 0)) throw new TypeError("`maxBuffer` is a number of bytes");
+    const most = encoding === "buffer" ? maxBuffer : Math.min(maxBuffer, MAX_STRING_LENGTH);
     const stdio = call.stdio ?? [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
     const child = launch(task, command, chosen, { stdio, flags, signal: call.signal });
     let failure;
     child.on("error", (error) => (failure ??= error));
     const bound = (length) => {
-      if (length > maxBuffer && failure === undefined) {
-        failure = new RangeError(`the output is longer than ${maxBuffer} bytes`);
+      if (length > most && failure === undefined) {
+        failure = new RangeError(`the output is longer than ${most} bytes (\`maxBuffer\`)`);
         child.kill("SIGKILL");
       }
     };

@@ -23,6 +23,8 @@ test("large input and output on both streams block nothing", async (context) => 
   const result = await run("sh", ["-c", "cat; head -c 3000000 /dev/zero >&2"], { input: "x".repeat(5_000_000) });
   assert.deepEqual([result.stdout.length, result.stderr.length], [5_000_000, 3_000_000]);
   await assert.rejects(run("yes", { maxBuffer: 100_000 }), RangeError);
+  await assert.rejects(run("yes"), /longer than 67108864 bytes/);
+  await assert.rejects(run("true", { maxBuffer: NaN }), TypeError);
 });
 
 test("a refusal is in the result with what would allow it", async (context) => {
@@ -80,6 +82,15 @@ test("variables are set and passed, and their values stand in no command line", 
   child.stderr.resume();
   assert.equal((await child.ended).report.status, "completed");
   assert.equal((await run("sh", ["-c", "echo $HIDDEN"], { env: ["HIDDEN"] })).stdout, "no\n");
+});
+
+test("the name of a variable holds no value, and language models take a real true", async (context) => {
+  place(context);
+  for (const env of [{ "A=B": "c" }, { "LC_X=Y": "c" }, { "": "c" }, ["A=B"], { "A\0": "c" }]) {
+    await assert.rejects(run("true", { env }), TypeError);
+  }
+  for (const llm of ["no", 1, {}]) await assert.rejects(run("true", { llm }), TypeError);
+  assert.equal((await run("true", { llm: false })).exitCode, 0);
 });
 
 test("the run inherits no descriptor", async (context) => {

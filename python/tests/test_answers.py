@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 
 import stockade
 from stockade import Checker
+from stockade.sandbox import code_file
 
 from .place import PlaceTest
 
@@ -29,6 +32,28 @@ class Code(PlaceTest):
         self.assertEqual(stockade.exec_code("echo $1", "shell", ["x"], capture_output=True).stdout, b"x\n")
         with self.assertRaises(ValueError):
             stockade.exec_code("puts 1", "ruby")
+
+    def test_no_other_run_changes_the_code(self) -> None:
+        """Not where everything else in the same directory is open to it."""
+        beside = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, beside, ignore_errors=True)
+        with code_file("print('mine')", "python") as file:
+            place = os.path.dirname(file)
+            attempts = [
+                f"echo other >{file}",
+                f"echo other >{place}/json.py",
+                f"mv {place} {beside}/moved",
+                f"ln {file} {beside}/linked",
+                f"rm -rf {place}",
+                f"chmod 777 {place}",
+            ]
+            line = "; ".join([*attempts, f"echo open >{beside}/file"])
+            self.assertEqual(os.path.dirname(place), os.path.dirname(beside))
+            stockade.run(["sh", "-c", line], profile="filesystem", write=tempfile.gettempdir(), capture_output=True)
+            with open(file) as content:
+                self.assertEqual(content.read(), "print('mine')")
+            self.assertEqual((os.listdir(place), os.stat(place).st_mode & 0o777), (["code.py"], 0o700))
+        self.assertEqual(os.listdir(beside), ["file"])
 
     def test_nothing_is_remembered_of_it(self) -> None:
         stockade.exec_code("print(1)", profile="readonly", capture_output=True)
@@ -97,6 +122,22 @@ class Checking(PlaceTest):
 
 
 class Program(PlaceTest):
+    def test_beside_a_source_tree_no_program_is_looked_for(self) -> None:
+        tree = self.root / "project" / "python" / "src"
+        shutil.copytree(os.path.dirname(stockade.__file__), tree / "stockade")
+        for place in (self.root / "bin", tree / "bin"):
+            place.mkdir()
+            (place / "stockade").write_text("#!/bin/sh\necho planted\n")
+            (place / "stockade").chmod(0o755)
+        code = "from stockade._binary import _carried; print(*_carried(), sep='\\n')"
+        environment = {**os.environ, "PYTHONPATH": str(tree)}
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        self.assertNotIn(str(self.root), told.stdout)
+        (tree / "stockade-0.1.0.dist-info").mkdir()
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        self.assertIn(f"{tree}/bin/stockade\n", told.stdout)
+        self.assertNotIn(f"{self.root}/bin/stockade\n", told.stdout)
+
     def test_the_variable_names_another_program(self) -> None:
         os.environ["STOCKADE_BINARY"] = str(self.root / "none")
         with self.assertRaises(stockade.StockadeError):

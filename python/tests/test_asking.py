@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 import time
@@ -59,6 +60,31 @@ class Asking(PlaceTest):
         for callback in callbacks:
             result = self.cat(callback)
             self.assertEqual((result.stdout, result.status), ("", "permission_denied"))
+
+    def test_a_wider_grant_takes_a_real_true(self) -> None:
+        result = self.cat(lambda request: Yes("once", wider="no"))  # type: ignore[arg-type]
+        self.assertEqual((result.stdout, result.returncode), ("text\n", 0))
+        assert result.escalation is not None
+        self.assertNotIn('"wider"', json.dumps(result.escalation.requests[0].answer))
+
+    def test_a_reason_that_has_no_text_is_a_no_at_once_and_the_next_question_is_answered(self) -> None:
+        class Bad:
+            def __str__(self) -> str:
+                raise KeyError
+
+        other = self.file("other.txt")
+        answers: List[Any] = [No(Bad()), Yes("once")]  # type: ignore[arg-type]
+        began = time.monotonic()
+        result = stockade.run(
+            ["sh", "-c", f"cat {self.path}; cat {other}"], ask=lambda request: answers.pop(0), ask_timeout=20.0,
+            capture_output=True, text=True,
+        )
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(result.stdout, "text\n")
+
+    def test_a_reason_is_bounded_and_whole_characters_so_a_yes_stays_one(self) -> None:
+        for reason in ("\udcff", "x" * 3_000_000):
+            self.assertEqual(self.cat(lambda request, reason=reason: Yes("once", reason=reason)).stdout, "text\n")
 
     def test_the_reason_of_a_no_is_in_the_report(self) -> None:
         result = self.cat(lambda request: No("not now"))

@@ -97,17 +97,19 @@ class Smolagents(PlaceTest):
     def test_hostile_code_ends_its_own_process_alone(self) -> None:
         executor = self.executor(step_timeout=2.0, max_print_outputs_length=1000)
         executor.send_variables({"kept": 5})
-        forged = json.dumps({"do": "done", "value": 1, "error": None, "ending": "final_answer", "output": ""})
+        forged = {"do": "done", "value": 1, "error": None, "ending": "final_answer", "output": ""}
         for code in (
             "while True: pass",
             "import os; os._exit(3)",
             "import os\nfor n in range(3, 20):\n try: os.write(n, b'rubbish\\n')\n except OSError: pass",
             "import os\nfor n in range(3, 20):\n try: os.write(n, b'[' * 100000 + b'\\n')\n except OSError: pass",
+            f"import os\nfor n in range(3, 20):\n try: os.write(n, {(json.dumps(forged) + chr(10)).encode()!r})\n except OSError: pass",
         ):
             with self.assertRaises(stockade.StockadeError):
                 executor(code)
             self.assertEqual(executor("kept").output, 5)
-        code = f"import os\nfor n in range(3, 20):\n try: os.write(n, {forged + chr(10)!r}.encode())\n except OSError: pass"
+        code = "import gc\nworker = [one for one in gc.get_objects() if type(one).__name__ == 'Worker'][0]\n"
+        code += f"worker.answer({{**{forged}, 'id': worker.id}})"
         self.assertFalse(executor(code).is_final_answer)
         executor.cleanup()
         self.assertLess(len(executor("print('x' * 1_000_000)").logs), 1100)
@@ -143,6 +145,10 @@ class LangChain(PlaceTest):
         self.assertIn("was ended after 1.0 s", tool.invoke({"command": "sleep 9"}))
         self.assertEqual(tool.invoke({"command": "yes | head -c 90000"})[:4], "y\ny\n")
         self.assertLess(len(tool.invoke({"command": "yes | head -c 90000"})), 21_000)
+        # A run is ended past its output: all of it would be kept here.
+        for sandbox in (Sandbox(profile="minimal", timeout=60.0), Sandbox(profile="minimal", output_limit="1MiB")):
+            endless = StockadeShellTool(sandbox=sandbox)
+            self.assertIn("ended past the limit `output`", endless.invoke({"command": "yes"}))
         script = StockadePythonTool(sandbox=Sandbox(profile="no-such"))
         self.assertIn("no profile is called", script.invoke({"code": "1"}))
         self.assertEqual(set(tool.args), {"command"})

@@ -13,6 +13,7 @@ import time
 import unittest
 import warnings
 from pathlib import Path
+from typing import Any, List
 
 import stockade
 from stockade import PIPE, STDOUT, Sandbox
@@ -89,6 +90,19 @@ class Habits(PlaceTest):
             process.communicate(b"")
         home = stockade.run(["sh", "-c", "echo $HOME"], env={"HOME": "/elsewhere"}, capture_output=True)
         self.assertEqual(home.stdout, b"/elsewhere\n")
+
+    def test_the_name_of_a_variable_holds_no_value(self) -> None:
+        environments: List[Any] = [{"A=B": "c"}, {"LC_X=Y": "c"}, {"": "c"}, ["A=B"]]
+        for env in environments:
+            with self.assertRaises(ValueError):
+                stockade.run(["true"], env=env)
+
+    def test_language_models_take_a_real_true(self) -> None:
+        wrong: List[Any] = ["no", 1, []]
+        for given in wrong:
+            with self.assertRaises(TypeError):
+                stockade.run(["true"], llm=given)
+        self.assertEqual(stockade.run(["true"], llm=False).returncode, 0)
 
     def test_the_run_inherits_no_descriptor(self) -> None:
         read, write = os.pipe()

@@ -104,6 +104,8 @@ pub struct Page {
     pub(super) start: i64,
     /// What the page was made of, in a line.
     pub(super) source: String,
+    /// Why the trail that it was made of can't be trusted.
+    pub(super) fault: Option<String>,
     pub(super) strings: Strings,
     pub(super) events: Vec<Event>,
     /// The runs from number 1 on; number 0 stands for none.
@@ -129,6 +131,7 @@ impl Page {
         Page {
             start,
             source,
+            fault: None,
             strings: Strings::new(),
             events: Vec::new(),
             runs: vec![Run::default()],
@@ -147,6 +150,7 @@ impl Page {
         struct Data {
             start: i64,
             source: String,
+            fault: Option<String>,
             rows: usize,
             accesses: usize,
             kinds: Vec<&'static str>,
@@ -159,6 +163,7 @@ impl Page {
         serde_json::to_string(&Data {
             start: self.start,
             source: self.source,
+            fault: self.fault,
             rows: self.events.len(),
             accesses: ACCESSES.len(),
             kinds: accesses.chain(RECORDS).collect(),

@@ -23,6 +23,7 @@ pub fn ending(facts: &EndFacts<'_>) -> (String, Tone) {
         "resource_limit" => "ended past a limit",
         "signalled" => "ended by a signal",
         "not_started" => "never started",
+        "" => "ended in an unknown way",
         other => other,
     };
     let mut parts = vec![status.to_string()];
@@ -102,6 +103,7 @@ mod tests {
             ("ended by a signal, SIGKILL".into(), Tone::Bad)
         );
         assert_eq!(end("\u{1b}[2J", None, None).0, "\\u{1b}[2J");
+        assert_eq!(end("", None, None), ("ended in an unknown way".into(), Tone::Bad));
     }
 
     #[test]

@@ -4,6 +4,7 @@ let current = "events";
 function answer() {
   const run = oneRun(), box = $("answer");
   box.replaceChildren();
+  if (D.fault) box.append(el("p", "bad fault", `The audit trail isn't as it was written: ${D.fault}`));
   if (run) answerOfRun(box, RUNS[run]); else answerOfRuns(box);
   const refused = refusedRows(run);
   if (refused.length) box.append(refusedTable(refused));
@@ -11,7 +12,7 @@ function answer() {
   if (refused.length > FEW) box.append(button(`all ${number(refused.length)} different refusals`, () => show("events", () => { state.verdict = REFUSED; select(); }), "all"));
 }
 function answerOfRun(box, run) {
-  add(box, el("h1", run.tone, run.ended[0].toUpperCase() + run.ended.slice(1)), el("p", "command mono", run.command), factLine(run.brief));
+  add(box, el("h1", run.tone, run.ended.slice(0, 1).toUpperCase() + run.ended.slice(1)), el("p", "command mono", run.command), factLine(run.brief));
   if (!run.suggestion) return;
   const line = el("p", "allow");
   line.append("To allow it: ", el("code", "", run.suggestion.flags || run.suggestion.profile));

@@ -45,9 +45,22 @@ def _carried() -> Iterator[str]:
         scheme = "posix_user"
     if scheme:
         yield os.path.join(sysconfig.get_path("scripts", scheme=scheme), "stockade")
+    packages = os.path.dirname(package)
+    if not _is_installed(packages):
+        return
     # `pip install --target DIR` and `--prefix DIR`.
-    yield os.path.join(os.path.dirname(package), "bin", "stockade")
-    yield os.path.abspath(os.path.join(package, *[os.pardir] * 4, "bin", "stockade"))
+    yield os.path.join(packages, "bin", "stockade")
+    version = os.path.dirname(packages)
+    if os.path.basename(packages) in ("site-packages", "dist-packages") and os.path.basename(version).startswith("python"):
+        yield os.path.abspath(os.path.join(version, os.pardir, os.pardir, "bin", "stockade"))
+
+
+def _is_installed(packages: str) -> bool:
+    """Whether an installer put this package there: beside one of a source tree, any program may lie."""
+    try:
+        return any(name.startswith("stockade-") and name.endswith(".dist-info") for name in os.listdir(packages))
+    except OSError:
+        return False
 
 
 def _is_program(path: str) -> bool:

@@ -7,21 +7,61 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
 import threading
 from dataclasses import dataclass
-from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import IO, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from ._values import LONGEST, decoded, encoded, tagged, untagged
+from ._values import LONGEST_IN, TooLong, decoded, encoded, tagged, untagged
 from .asking import EscalationRequest
 from .errors import StockadeError
 from .process import Popen
 from .results import visible
 from .sandbox import Sandbox
 
+#: Seconds for an exchange that runs none of the code: the process starts within them, too.
+PATIENCE = 60.0
+#: The most results that are kept for one process.
+MOST_KEPT = 10_000
+
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_worker.py")
+
+
+def _line(message: Dict[str, Any], what: str) -> bytes:
+    try:
+        return encoded(message)
+    except TooLong as error:
+        raise StockadeError(f"{what} is too long for the sandbox: {error}") from None
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "without a message"
+
+
+@contextlib.contextmanager
+def _ended_after(process: "Popen[bytes]", timeout: Optional[float], is_late: threading.Event) -> Iterator[None]:
+    """Ends a process that isn't left alone in time."""
+    if timeout is None:
+        yield
+        return
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = threading.Timer(timeout, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class SessionEnded(StockadeError):
@@ -59,6 +99,8 @@ class Session:
         self._functions: Dict[str, Callable[..., Any]] = {}
         self._variables: Dict[str, Any] = {}
         self._kept: Dict[int, Any] = {}
+        # The number of each kept result, by its identity, which stays its own as long as it is kept.
+        self._numbers: Dict[int, int] = {}
         self._process: "Optional[Popen[bytes]]" = None
         self._errors: Optional[IO[bytes]] = None
         self._lock = threading.RLock()
@@ -70,14 +112,20 @@ class Session:
         with self._lock:
             self._functions = dict(functions)
             if self._process is not None:
-                self._exchange(self._process, self._names())
+                self._exchange(self._process, self._names(), PATIENCE)
 
     def set_variables(self, variables: Mapping[str, Any]) -> None:
-        """Sets variables of the code, also after a restart."""
+        """Sets variables of the code, also after a restart.
+
+        Raises:
+            StockadeError: one is too long. Then none of them is set.
+        """
         with self._lock:
+            for name, value in variables.items():
+                _line(self._setting(name, value), f"the variable `{name}`")
             self._variables.update(variables)
             if self._process is not None:
-                self._exchange(self._process, {"do": "set", "variables": self._out(dict(variables))})
+                self._set(self._process, variables)
 
     def run(self, code: str, timeout: Optional[float] = None) -> Answer:
         """Runs a piece of code.
@@ -89,32 +137,19 @@ class Session:
         with self._lock:
             process = self._running()
             self._refused.clear()
-            is_late = threading.Event()
-            timer = None
-            if timeout is not None:
-
-                def end_late() -> None:
-                    is_late.set()
-                    process.kill()
-
-                timer = threading.Timer(timeout, end_late)
-                timer.daemon = True
-                timer.start()
-            try:
-                told = self._exchange(process, {"do": "run", "code": code, "most": self._longest_output})
-            except SessionEnded as error:
-                if is_late.is_set():
-                    raise SessionEnded(f"the code took longer than {timeout} s; its variables are lost") from None
-                raise error
-            finally:
-                if timer is not None:
-                    timer.cancel()
-            return self._answer(told)
+            return self._answer(self._exchange(process, {"do": "run", "code": code, "most": self._longest_output}, timeout))
 
     def close(self) -> None:
         """Ends the process, and all that it started."""
-        with self._lock:
+        while not self._lock.acquire(timeout=0.1):
+            # Another thread waits for an answer, which may never come.
+            process = self._process
+            if process is not None:
+                process.kill()
+        try:
             self._end()
+        finally:
+            self._lock.release()
 
     def _answer(self, told: Dict[str, Any]) -> Answer:
         try:
@@ -150,47 +185,72 @@ class Session:
             self._process = self._sandbox.allowing(read=_WORKER).popen(
                 line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
             )
-            self._exchange(self._process, self._names())
-            if self._variables:
-                self._exchange(self._process, {"do": "set", "variables": self._out(self._variables)})
+            self._exchange(self._process, self._names(), PATIENCE)
+            self._set(self._process, self._variables)
         return self._process
+
+    def _set(self, process: "Popen[bytes]", variables: Mapping[str, Any]) -> None:
+        """Sends each by itself: together they may be too long for a message."""
+        for name, value in variables.items():
+            self._exchange(process, self._setting(name, value), PATIENCE)
+
+    def _setting(self, name: str, value: Any) -> Dict[str, Any]:
+        try:
+            return {"do": "set", "variables": self._out({name: value})}
+        except TooLong as error:
+            raise StockadeError(f"the variable `{name}` can't be sent: {error}") from None
 
     def _names(self) -> Dict[str, Any]:
         return {"do": "functions", "names": list(self._functions), "enders": list(self.enders)}
 
-    def _exchange(self, process: "Popen[bytes]", message: Dict[str, Any]) -> Dict[str, Any]:
-        """Sends a message; serves calls of functions until the answer comes."""
+    def _exchange(self, process: "Popen[bytes]", message: Dict[str, Any], timeout: Optional[float]) -> Dict[str, Any]:
+        """Sends a message; serves calls of functions until the answer comes, or the time is over."""
+        # Code that ran before can't know it, so it can't have answered already.
+        number = secrets.token_hex(8)
+        line = _line({**message, "id": number}, "the code" if message["do"] == "run" else "the message")
+        is_late = threading.Event()
         try:
-            self._send(process, message)
-            while True:
+            with _ended_after(process, timeout, is_late):
+                self._send(process, line)
                 told = self._receive(process)
-                if told.get("do") != "call":
-                    return told
-                self._send(process, self._called(told))
+                while told.get("do") == "call":
+                    self._send(process, self._called(told))
+                    told = self._receive(process)
+            if is_late.is_set():
+                raise EOFError
+            if told.get("id") != number:
+                raise ValueError("it answers another request")
+            return told
         except (OSError, EOFError, ValueError, RecursionError) as error:
-            raise self._lost(process, error) from None
+            lost = self._lost(process, error)
+            if is_late.is_set():
+                lost = SessionEnded(f"the process took longer than {timeout} s; its variables are lost")
+            raise lost from None
         except BaseException:
             self._end()
             raise
 
-    def _called(self, told: Dict[str, Any]) -> Dict[str, Any]:
+    def _called(self, told: Dict[str, Any]) -> bytes:
+        """Calls a function; returns the line that answers it."""
         try:
             function = self._functions.get(told["name"])
             arguments, named = self._in(told["args"]), self._in(told["kwargs"])
             if function is None or not isinstance(arguments, list) or not isinstance(named, dict):
-                return {"error": "no such function"}
-            return {"value": self._out(function(*arguments, **named))}
+                return encoded({"error": "no such function"})
+            return encoded({"value": self._out(function(*arguments, **named))})
+        except TooLong as error:
+            return encoded({"error": f"the function's result is too long for the sandbox: {error}"})
         except Exception as error:  # what a function raises, the code gets as its error
-            return {"error": f"{type(error).__name__}: {error}"[: self._longest_output]}
+            return encoded({"error": f"{type(error).__name__}: {_text(error)}"[: self._longest_output]})
 
-    def _send(self, process: "Popen[bytes]", message: Dict[str, Any]) -> None:
+    def _send(self, process: "Popen[bytes]", line: bytes) -> None:
         assert process.stdin is not None
-        process.stdin.write(encoded(message))
+        process.stdin.write(line)
         process.stdin.flush()
 
     def _receive(self, process: "Popen[bytes]") -> Dict[str, Any]:
         assert process.stdout is not None
-        line = process.stdout.readline(LONGEST + 1)
+        line = process.stdout.readline(LONGEST_IN + 1)
         if not line:
             raise EOFError
         return decoded(line)
@@ -202,8 +262,13 @@ class Session:
         return untagged(value, self._kept.__getitem__)
 
     def _keep(self, value: Any) -> int:
-        number = id(value)
-        self._kept[number] = value
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = len(self._kept)
+            if number >= MOST_KEPT:
+                raise TooLong(f"{MOST_KEPT} results that aren't plain are kept already")
+            self._kept[number] = value
+            self._numbers[id(value)] = number
         return number
 
     def _lost(self, process: "Popen[bytes]", error: BaseException) -> StockadeError:
@@ -230,6 +295,7 @@ class Session:
     def _end(self) -> None:
         process, self._process = self._process, None
         self._kept.clear()
+        self._numbers.clear()
         if self._errors is not None:
             self._errors.close()
             self._errors = None

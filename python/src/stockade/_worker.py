@@ -14,6 +14,8 @@ import traceback
 from typing import Any, Dict
 
 _TAG = "$"
+# What the other side takes of a message: bytes, values, and digits of a number (4300 of them have 14,284 bits).
+_LONGEST, _MOST_VALUES, _MOST_BITS = 4 * 1024 * 1024, 500_000, 14_280
 
 
 class Kept:
@@ -30,8 +32,17 @@ class Ended(BaseException):
     """A function ended the code."""
 
 
+def encoded(message: Any) -> bytes:
+    line = json.dumps(message).encode() + b"\n"
+    if len(line) > _LONGEST or sum(map(line.count, (b"[", b"{", b","))) > _MOST_VALUES:
+        raise ValueError("the value is too large to leave the sandbox; print a part of it, or write it to a file")
+    return line
+
+
 def tagged(value: Any) -> Any:
     kind = type(value)
+    if kind is int and value.bit_length() > _MOST_BITS:
+        raise ValueError("the number is too long to leave the sandbox; make a string of it")
     if value is None or kind in (bool, int, str):
         return value
     if kind is float:
@@ -81,6 +92,11 @@ def untagged(value: Any) -> Any:
     return makers[kind](untagged(one) for one in content)
 
 
+def shortened(answer: Dict[str, Any]) -> Dict[str, Any]:
+    texts = {key: part if isinstance(part, str) else described(part) for key, part in answer.items() if part is not None}
+    return {**answer, **{key: text[:20_000] for key, text in texts.items()}}
+
+
 class Worker:
     def __init__(self) -> None:
         # The code's programs get neither of them.
@@ -95,15 +111,18 @@ class Worker:
         self.lock = threading.Lock()
         self.names: Dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.number = 0
+        self.id = ""
 
     def answer(self, message: Any) -> None:
-        self.answers.write(json.dumps(message).encode() + b"\n")
+        line = encoded(message)
+        self.answers.write(line)
         self.answers.flush()
 
     def serve(self) -> None:
         for line in self.requests:
             request = json.loads(line)
-            answer = {"do": "done"}
+            self.id = request["id"]
+            answer: Dict[str, Any] = {"do": "done"}
             if request["do"] == "functions":
                 for name in request["names"]:
                     self.names[name] = self.function(name, name in request["enders"])
@@ -111,7 +130,10 @@ class Worker:
                 self.names.update(untagged(request["variables"]))
             else:
                 answer = self.run(request["code"], request["most"])
-            self.answer(answer)
+            try:
+                self.answer({**answer, "id": request["id"]})
+            except ValueError:  # its parts are together too large
+                self.answer({**shortened(answer), "id": request["id"]})
 
     def function(self, name: str, is_ender: bool) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -148,8 +170,8 @@ class Worker:
             error = "".join(traceback.format_exception(type(raised), raised, here))[-most:]
         try:
             value = tagged(value)
-            json.dumps(value)
-        except Exception:  # not plain, or nested too deep
+            encoded([value])
+        except Exception:  # not plain, nested too deep, or too large
             value = described(value)[:most]
         return self.done(value, error, None, most)
 

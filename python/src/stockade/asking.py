@@ -19,6 +19,8 @@ _log = logging.getLogger("stockade")
 
 #: The longest line that Stockade is listened to for.
 _LONGEST = 1024 * 1024
+#: The most characters of a reason that are passed on.
+_LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)
@@ -206,18 +208,21 @@ class Asker:
                     return
 
     def _answer_to(self, request: EscalationRequest) -> Mapping[str, Any]:
-        no = {"id": request.id, "answer": "no"}
         try:
-            answer = self._said(request)
+            return self._judged(request, self._said(request))
         except BaseException as error:  # noqa: B902  a callback's SystemExit is a no as well
             _log.error("the callback for questions failed, so the answer is no", exc_info=error)
-            return {**no, "reason": "the callback for questions failed"}
+            return {"id": request.id, "answer": "no", "reason": "the callback for questions failed"}
+
+    def _judged(self, request: EscalationRequest, answer: Any) -> Mapping[str, Any]:
+        no = {"id": request.id, "answer": "no"}
         if answer is True:
             answer = Yes()
         if isinstance(answer, Yes):
             lifetime = answer.lifetime or _shortest(request.lifetimes)
-            if lifetime in ("once", "session") and lifetime in request.lifetimes and (request.wider or not answer.wider):
-                extent = "wider" if answer.wider else "requested"
+            is_wider = answer.wider is True
+            if lifetime in ("once", "session") and lifetime in request.lifetimes and (request.wider or not is_wider):
+                extent = "wider" if is_wider else "requested"
                 return {
                     "id": request.id,
                     "answer": "yes",
@@ -250,4 +255,5 @@ def _shortest(lifetimes: Tuple[str, ...]) -> str:
 
 
 def _text(reason: Optional[str]) -> Optional[str]:
-    return None if reason is None else str(reason)
+    """A bounded reason that is whole characters: Stockade takes no other, and a yes would become a no."""
+    return None if reason is None else str(reason)[:_LONGEST_REASON].encode("utf-8", "replace").decode()

@@ -82,10 +82,19 @@ def command(connection_file: str, flags: Sequence[str], kernel: Sequence[str] = 
     return [find_binary(), "run", *own, "--", *words, "-f", path]
 
 
+#: What starts a kernel. Jupyter starts it in the notebook's directory, where earlier cells may have written modules: with
+#: `-m` that directory would come first in `sys.path`. `sys` and `os` are loaded by then.
+_STARTER = (
+    "import sys, os; here = os.path.realpath(os.curdir); "
+    "sys.path[:] = [one for one in sys.path if one and os.path.realpath(one) != here]; "
+    "from stockade.kernel import main; sys.exit(main())"
+)
+
+
 def kernelspec(flags: Sequence[str], display_name: str) -> Dict[str, Any]:
     """The content of ``kernel.json``."""
     return {
-        "argv": [sys.executable, "-m", "stockade.kernel", "start", "-f", "{connection_file}", "--", *flags],
+        "argv": [sys.executable, "-c", _STARTER, "start", "-f", "{connection_file}", "--", *flags],
         "display_name": display_name,
         "language": "python",
         # Stockade passes SIGINT on to the kernel.
@@ -131,6 +140,15 @@ def _try(flags: Sequence[str]) -> None:
         raise StockadeError(ended.stderr.strip() or f"`stockade run` ended with {ended.returncode}")
 
 
+def _refuse_modules_of_the_notebook() -> None:
+    here = os.path.realpath(os.curdir)
+    if any(os.path.realpath(one) == here for one in sys.path):
+        raise StockadeError(
+            f"`{here}` is in `sys.path`, so modules that a cell wrote there would run outside the sandbox",
+            hint="install the kernel anew: `python -m stockade.kernel install`",
+        )
+
+
 def main(words: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m stockade.kernel", description="A confined kernel for Jupyter.")
     tasks = parser.add_subparsers(dest="task", required=True)
@@ -147,6 +165,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     flags = [word for at, word in enumerate(rest) if word != "--" or at]
     try:
         if given.task == "start":
+            _refuse_modules_of_the_notebook()
             line = command(given.connection_file, flags)
             os.execv(line[0], line)
         prefix = sys.prefix if given.sys_prefix else given.prefix

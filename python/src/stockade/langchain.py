@@ -19,6 +19,9 @@ from .results import Denial, Result, visible
 from .sandbox import Sandbox
 
 
+_OUTPUT = 8 * 1024 * 1024
+
+
 class _Code(BaseModel):
     code: str = Field(description="The whole script. It prints what it finds out.")
 
@@ -33,11 +36,15 @@ class _Tool(BaseTool):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     sandbox: Sandbox = Field(default_factory=lambda: Sandbox(timeout=60.0))
-    """What the tool may do."""
+    """What the tool may do. Without an ``output_limit`` of its own, a run is ended past 8 MiB of output."""
     longest_output: int = 20_000
     """Characters of output that the model gets."""
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: Any = True
+
+    def _with_limit(self) -> Sandbox:
+        """All output is kept here until the run's end, so it has to be bounded while the run goes on."""
+        return self.sandbox if "output_limit" in self.sandbox.options else self.sandbox.allowing(output_limit=_OUTPUT)
 
     def _told(self, result: "Result[str]") -> Tuple[str, "Result[str]"]:
         output = _bounded(result.stdout + result.stderr, self.longest_output)
@@ -46,7 +53,8 @@ class _Tool(BaseTool):
         if result.status == "permission_denied":
             causes = [denial for denial in result.denials if denial.explains][:3]
             raise ToolException("\n".join([output.rstrip(), *map(_denied, causes)]).strip())
-        raise ToolException(f"{output.rstrip()}\nexit code {result.returncode}".strip())
+        limit = f"\nended past the limit `{result.report.limit}`" if result.report.limit else ""
+        raise ToolException(f"{output.rstrip()}{limit}\nexit code {result.returncode}".strip())
 
 
 class StockadePythonTool(_Tool):
@@ -63,11 +71,11 @@ class StockadePythonTool(_Tool):
 
     def _run(self, code: str, **_: Any) -> Tuple[str, "Result[str]"]:
         with _errors():
-            return self._told(self.sandbox.exec_code(code, self.lang, **_streams()))
+            return self._told(self._with_limit().exec_code(code, self.lang, **_streams()))
 
     async def _arun(self, code: str, **_: Any) -> Tuple[str, "Result[str]"]:
         with _errors():
-            return self._told(await aio.exec_code(code, self.lang, sandbox=self.sandbox, **_streams()))
+            return self._told(await aio.exec_code(code, self.lang, sandbox=self._with_limit(), **_streams()))
 
 
 class StockadeShellTool(_Tool):
@@ -82,11 +90,11 @@ class StockadeShellTool(_Tool):
 
     def _run(self, command: str, **_: Any) -> Tuple[str, "Result[str]"]:
         with _errors():
-            return self._told(self.sandbox.run(["sh", "-c", command], **_streams()))
+            return self._told(self._with_limit().run(["sh", "-c", command], **_streams()))
 
     async def _arun(self, command: str, **_: Any) -> Tuple[str, "Result[str]"]:
         with _errors():
-            return self._told(await aio.run(["sh", "-c", command], sandbox=self.sandbox, **_streams()))
+            return self._told(await aio.run(["sh", "-c", command], sandbox=self._with_limit(), **_streams()))
 
 
 def _streams() -> Dict[str, Any]:

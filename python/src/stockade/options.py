@@ -76,6 +76,18 @@ def _number(value: Any) -> str:
     return str(value)
 
 
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected `True` or `False`, not {value!r}")
+    return value
+
+
+def _variable(name: Any) -> str:
+    if not _word(name) or "=" in name or "\0" in name:
+        raise ValueError(f"a variable can't be called {name!r}")
+    return str(name)
+
+
 def _time(value: Any) -> str:
     seconds = float(value)
     if not (math.isfinite(seconds) and seconds > 0):
@@ -163,7 +175,7 @@ def words(options: Mapping[str, Any]) -> List[str]:
                 line.append(f"{flag_of(name)}={_SEVERAL[name](one)}")
         elif name in _ONCE:
             line.append(f"{flag_of(name)}={_ONCE[name](value)}")
-        elif name == "llm" and value:
+        elif name == "llm" and _truth(value):
             line.append("--llm")
     return line
 
@@ -174,11 +186,11 @@ def variables(value: Any) -> Tuple[List[str], Dict[str, str]]:
     A value stands in the environment, which other users can't read, unless Stockade itself would obey it there.
     """
     if not isinstance(value, Mapping):
-        return [f"--env={_word(name)}" for name in several(value)], {}
+        return [f"--env={_variable(name)}" for name in several(value)], {}
     flags: List[str] = []
     passed: Dict[str, str] = {}
     for name, text in value.items():
-        if _is_own(_word(name)):
+        if _is_own(_variable(name)):
             flags.append(f"--env={name}={_word(text)}")
         else:
             flags.append(f"--env={name}")

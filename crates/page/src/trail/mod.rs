@@ -51,6 +51,11 @@ impl TrailPage {
         }
     }
 
+    /// Says at the page's top that the trail isn't as it was written.
+    pub fn fault(&mut self, why: &str) {
+        self.page.fault = Some(shown(why));
+    }
+
     /// The number of rows so far.
     pub fn rows(&self) -> usize {
         self.page.rows()

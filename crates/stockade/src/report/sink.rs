@@ -5,16 +5,17 @@
 //! contains the document afterwards and nothing else; a change of the name is reported.
 
 use std::ffi::{CStr, CString, OsString};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{FallocateFlags, fallocate};
 
 use super::Report;
+use crate::surroundings::Surroundings;
 use stockade_sys::file::{self, OpenHow};
 
 /// Space reserved before the run, which may fill the file system.
@@ -50,7 +51,7 @@ impl Sink {
     /// Opens a file of the caller's choosing, never through a link, and empties it. A file with a second hard link is refused.
     ///
     /// # Errors
-    /// It can't be opened for writing, is a link, or has a second hard link.
+    /// It can't be opened for writing, is a link, has a second hard link, or would be one of Stockade's own files.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -65,6 +66,11 @@ impl Sink {
             .read(true)
             .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
             .open(above)?;
+        if holds_the_state(&directory)? {
+            return Err(io::Error::other(
+                "the audit trail and what Stockade remembers lie in this directory",
+            ));
+        }
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
         let metadata = file.metadata()?;
@@ -87,6 +93,27 @@ impl Sink {
         let place = self.place.as_ref()?;
         let above = kernel_name(&place.directory).ok()?;
         Some(above.join(OsString::from(std::ffi::OsStr::from_bytes(place.name.to_bytes()))))
+    }
+
+    /// Takes an existing file's access away from everybody but its owner, if that is the caller. A device or FIFO stays as it is.
+    ///
+    /// # Errors
+    /// Others can read the file, and it belongs to another user or its mode can't be changed.
+    pub fn make_private(&self) -> io::Result<()> {
+        const OTHERS: u32 = 0o077;
+        if self.place.is_none() {
+            return Ok(());
+        }
+        let metadata = self.file.metadata()?;
+        if metadata.mode() & OTHERS == 0 {
+            return Ok(());
+        }
+        if metadata.uid() != nix::unistd::geteuid().as_raw() {
+            return Err(io::Error::other(
+                "it belongs to another user, and not only its owner has access",
+            ));
+        }
+        self.file.set_permissions(Permissions::from_mode(0o600))
     }
 
     /// Takes a descriptor that the caller opened for writing; the caller's own stays open.
@@ -133,6 +160,16 @@ impl Sink {
     }
 }
 
+/// Whether this is the caller's state directory.
+fn holds_the_state(directory: &File) -> io::Result<bool> {
+    let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
+    let Some(Ok(state)) = state.map(std::fs::metadata) else {
+        return Ok(false);
+    };
+    let directory = directory.metadata()?;
+    Ok((directory.dev(), directory.ino()) == (state.dev(), state.ino()))
+}
+
 fn kernel_name(file: &File) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
@@ -160,7 +197,6 @@ fn is_same(file: &File, directory: &File, name: &CStr) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -188,6 +224,24 @@ mod tests {
             fs::set_permissions(&report, fs::Permissions::from_mode(0o600)).unwrap();
             assert_eq!(fs::read_to_string(report).unwrap(), "document");
         }
+    }
+
+    #[test]
+    fn an_existing_file_becomes_its_owners_alone_and_anothers_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(place.path()).unwrap().join("page");
+        for mode in [0o644, 0o666, 0o640, 0o600] {
+            fs::write(&path, "before").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            Sink::file(&path).unwrap().make_private().unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600, "{mode:o}");
+        }
+        if !nix::unistd::geteuid().is_root() {
+            return eprintln!("skipped: only root makes a file of another user's");
+        }
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
+        assert!(Sink::file(&path).unwrap().make_private().is_err());
     }
 
     #[test]

@@ -390,6 +390,36 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
     assert!(!matcher.decide(Access::WRITE, Path::new("/w/b/c")).is_allowed());
 }
 
+/// Whoever writes these decides what is confined, or what a run with other grants does.
+#[test]
+fn what_starts_stockade_from_python_and_node_is_never_written() {
+    let denials = vec![listed_denial(SecretList::Guarded, &[])];
+    let policy = policy(vec![grant(Access::all(), "/")], denials);
+    let matcher = Matcher::new(&policy);
+    for name in [
+        "/w/node_modules/stockade/lib/binary.cjs",
+        "/w/node_modules/.pnpm/stockade@0.1.0/node_modules/stockade/index.mjs",
+        "/w/node_modules/.bin/stockade",
+        "/w/.venv/lib/python3.11/site-packages/stockade/_binary.py",
+        "/usr/lib/python3/dist-packages/stockade/new.py",
+        "/tmp/stockade-code-1a2b/code.py",
+        "/tmp/stockade-code-1a2b/json.py",
+    ] {
+        assert!(!matcher.decide(Access::WRITE, Path::new(name)).is_allowed(), "{name}");
+        assert!(matcher.decide(Access::READ, Path::new(name)).is_allowed(), "{name}");
+    }
+    for name in [
+        "/w/node_modules/other/lib/stockade.cjs",
+        "/w/node_modules/.bin/other",
+        "/w/stockade/a.py",
+        "/w/stockade-coder/a.py",
+    ] {
+        assert!(matcher.decide(Access::WRITE, Path::new(name)).is_allowed(), "{name}");
+    }
+    let lost = matcher.opens_by_moving(Path::new("/tmp/stockade-code-1"), Path::new("/tmp/other"));
+    assert!(lost.is_some());
+}
+
 /// A project's rules on tool calls are for a person to set, never for a run.
 #[test]
 fn a_project_s_configuration_is_read_and_never_written() {
