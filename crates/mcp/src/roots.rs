@@ -17,8 +17,8 @@ const WIDE: [&str; 12] = [
 
 /// The directories of a client's answer to `roots/list`, their links resolved, and those that are too wide.
 pub fn read(result: &RawValue, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?));
-    let roots = roots.filter(|roots| roots.len() <= MOST).unwrap_or_default();
+    let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?, MOST));
+    let roots = roots.unwrap_or_default();
     let paths = roots.iter().filter_map(|root| {
         let uri = Object::read(root.get())?.text("uri")?;
         let url = url::Url::parse(&uri).ok().filter(|url| url.scheme() == "file")?;
