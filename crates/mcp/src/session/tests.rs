@@ -256,3 +256,22 @@ fn a_call_without_an_id_does_not_come_to_the_server() {
     }
     assert_eq!(talk.told(), 5);
 }
+
+#[test]
+fn roots_that_the_client_takes_back_grant_nothing() {
+    let mut talk = talk(true);
+    talk.session.setup.rules.roots = Some(stockade::report::Flag::Write);
+    let of_client = |line: &str| talk.session.of_client(line.as_bytes());
+    of_client(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{\"roots\":{}}}}\n",
+    );
+    for (number, answer, count) in [
+        (1, "\"result\":{\"roots\":[{\"uri\":\"file:///srv/site\"}]}", 1),
+        (2, "\"error\":{\"code\":1,\"message\":\"\"}", 0),
+    ] {
+        of_client("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n");
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"stockade-token-{number}\",{answer}}}\n");
+        assert_eq!(of_client(&line), Passed::Nothing);
+        assert_eq!(talk.session.state().roots.len(), count);
+    }
+}
