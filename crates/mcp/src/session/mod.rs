@@ -79,6 +79,8 @@ pub(crate) struct State {
     /// Whether the client shows forms by a request.
     pub shows_forms: bool,
     has_roots: bool,
+    /// Whether the client is gone, or can't be reached.
+    pub is_over: bool,
     /// The negotiated version of the protocol.
     pub version: String,
     /// The open requests of this program to the client.
@@ -412,6 +414,8 @@ impl Session {
 
     fn take_roots(&self, message: &Object<'_>) {
         let (Some(flag), Some(result)) = (self.setup.rules.roots, message.get("result")) else {
+            // Those of before count no more.
+            self.state().roots.clear();
             return;
         };
         let (paths, wide) = roots::read(result, self.setup.home.as_deref());
@@ -527,9 +531,16 @@ impl Session {
         }
     }
 
-    /// The client is gone: no question is answered any more.
+    /// The client is gone, or can't be reached: no question is put to it or answered any more.
     pub fn end(&self) {
-        self.state().asked.clear();
+        let mut state = self.state();
+        state.is_over = true;
+        state.asked.clear();
+    }
+
+    /// Lets go of the stream to the client.
+    pub(crate) fn close_client(&self) {
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(io::sink());
     }
 }
 
