@@ -52,7 +52,7 @@ fn lines_come_to_the_server_byte_for_byte() {
 fn lines_come_to_the_client_byte_for_byte() {
     let place = Place::new();
     let odd = "{ \"jsonrpc\":\"2.0\", \"method\":\"notifications/message\",\"params\":{\"b\":1.0,\"a\":[ 1 ]} }\r\n";
-    for line in ["\n", " \t\n", "the server listens on nothing\n", odd, "[]\n"] {
+    for line in ["\n", " \t\n", odd, "[]\n"] {
         let mut client = Start::wrapped(&[]).start(&place);
         let id = client.send("tools/call", json!({ "name": "raw", "arguments": { "line": line } }));
         client.response(id);
@@ -89,6 +89,23 @@ fn a_line_that_only_looks_like_a_message_does_not_pass() {
     );
     let (_, stderr) = client.end();
     assert_eq!(stderr.matches("isn't passed on").count(), hostile.len(), "{stderr}");
+}
+
+#[test]
+fn texts_of_a_server_do_not_pass_and_are_told_once() {
+    let place = Place::new();
+    let mut client = Start::wrapped(&[]).start(&place);
+    for line in ["the server listens on nothing\n", "and on no one\n"] {
+        client.call("raw", json!({ "line": line }));
+    }
+    assert!(
+        client.heard.iter().all(|line| line.starts_with('{')),
+        "{:?}",
+        client.heard
+    );
+    let (_, stderr) = client.end();
+    assert_eq!(stderr.matches("no messages").count(), 1, "{stderr}");
+    assert!(stderr.contains("listens on nothing"), "{stderr}");
 }
 
 #[test]

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use crate::message::Id;
 use crate::refusal::{MOST, Refusal};
 
-/// More open requests than this are a mistake; further ones aren't followed.
+/// More open requests than this are a mistake: one that is no call is forgotten for each further one, and calls are refused.
 const MOST_OPEN: usize = 4096;
 
 /// Bytes of a call's arguments that are searched for names.
 const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
-/// A call that its client has given up may go on in the server: this long it still counts as running.
+/// A request that its client has given up may go on in the server: this long it still counts as running.
 const LINGERS: Duration = Duration::from_secs(60);
 
-/// A request of the client that is followed.
+/// What a request of the client asks for.
 #[derive(Debug)]
 pub enum Open {
     /// `initialize`.
@@ -27,6 +27,21 @@ pub enum Open {
     },
     /// `tools/call`.
     Call(Call),
+    /// Anything else.
+    Other,
+}
+
+/// A request of the client that isn't answered yet.
+#[derive(Debug)]
+pub struct Request {
+    /// Its id, as the client wrote it.
+    pub written_id: String,
+    /// What it asks for.
+    pub open: Open,
+    /// How many were begun before.
+    number: u64,
+    /// When the client gave it up.
+    given_up: Option<Instant>,
 }
 
 /// A call of a tool.
@@ -42,8 +57,6 @@ pub struct Call {
     pub shared: Vec<Refusal>,
     /// Whether the request is of a version of the protocol in which results say their type.
     pub is_modern: bool,
-    /// When the client gave it up.
-    given_up: Option<Instant>,
 }
 
 impl Call {
@@ -56,7 +69,6 @@ impl Call {
             own: Vec::new(),
             shared: Vec::new(),
             is_modern,
-            given_up: None,
         }
     }
 }
@@ -64,38 +76,61 @@ impl Call {
 /// The open requests.
 #[derive(Debug, Default)]
 pub struct Calls {
-    open: HashMap<Id, Open>,
+    open: HashMap<Id, Request>,
+    begun: u64,
 }
 
 impl Calls {
-    /// Begins to follow a request; returns whether there is room.
-    pub fn begin(&mut self, id: Id, open: Open) -> bool {
+    /// Begins to follow a request with this id; returns whether there is room.
+    pub fn begin(&mut self, id: Id, written_id: &str, open: Open) -> bool {
         if self.open.len() >= MOST_OPEN {
-            let now = Instant::now();
-            self.open.retain(|_, open| !has_gone(open, now));
+            self.make_room();
         }
         let has_room = self.open.len() < MOST_OPEN;
         if has_room {
-            self.open.insert(id, open);
+            self.begun += 1;
+            let request = Request {
+                written_id: written_id.to_owned(),
+                open,
+                number: self.begun,
+                given_up: None,
+            };
+            self.open.insert(id, request);
         }
         has_room
     }
 
-    /// The request that a response answers.
-    pub fn end(&mut self, id: &Id) -> Option<Open> {
-        self.open.remove(id)
+    /// Forgets what has gone, else the oldest request that is no call. Its response won't be passed on.
+    fn make_room(&mut self) {
+        let now = Instant::now();
+        self.open.retain(|_, request| !request.has_gone(now));
+        if self.open.len() < MOST_OPEN {
+            return;
+        }
+        let others = self.open.iter().filter(|(_, request)| request.call().is_none());
+        let oldest = others.min_by_key(|(_, request)| request.number);
+        if let Some(id) = oldest.map(|(id, _)| id.clone()) {
+            self.open.remove(&id);
+        }
+    }
+
+    /// The request that a response answers. Where there is none with its id, one whose id is taken for it by some clients.
+    pub fn end(&mut self, id: &Id) -> Option<Request> {
+        self.open.remove(id).or_else(|| self.open.remove(&id.look_alike()?))
     }
 
     /// The client gives a request up.
     pub fn give_up(&mut self, id: &Id) {
-        if let Some(Open::Call(call)) = self.open.get_mut(id) {
-            call.given_up = Some(Instant::now());
+        if let Some(request) = self.open.get_mut(id) {
+            request.given_up = Some(Instant::now());
         }
     }
 
     /// Whether a call is open that its client waits for.
     pub fn is_any_waited_for(&self) -> bool {
-        self.running().any(|call| call.given_up.is_none())
+        self.open
+            .values()
+            .any(|request| request.call().is_some() && request.given_up.is_none())
     }
 
     /// The calls that may be running in the server.
@@ -103,11 +138,8 @@ impl Calls {
         let now = Instant::now();
         self.open
             .values()
-            .filter(move |open| !has_gone(open, now))
-            .filter_map(|open| match open {
-                Open::Call(call) => Some(call),
-                Open::Initialize | Open::List { .. } => None,
-            })
+            .filter(move |request| !request.has_gone(now))
+            .filter_map(Request::call)
     }
 
     /// Notes a refusal with the calls that are open.
@@ -116,10 +148,10 @@ impl Calls {
         let mut calls: Vec<&mut Call> = self
             .open
             .values_mut()
-            .filter(|open| !has_gone(open, now))
-            .filter_map(|open| match open {
+            .filter(|request| !request.has_gone(now))
+            .filter_map(|request| match &mut request.open {
                 Open::Call(call) => Some(call),
-                Open::Initialize | Open::List { .. } => None,
+                Open::Initialize | Open::List { .. } | Open::Other => None,
             })
             .collect();
         let is_alone = calls.len() == 1;
@@ -134,6 +166,51 @@ impl Calls {
     }
 }
 
-fn has_gone(open: &Open, now: Instant) -> bool {
-    matches!(open, Open::Call(call) if call.given_up.is_some_and(|since| now.duration_since(since) > LINGERS))
+impl Request {
+    fn call(&self) -> Option<&Call> {
+        match &self.open {
+            Open::Call(call) => Some(call),
+            Open::Initialize | Open::List { .. } | Open::Other => None,
+        }
+    }
+
+    fn has_gone(&self, now: Instant) -> bool {
+        self.given_up.is_some_and(|since| now.duration_since(since) > LINGERS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(number: usize) -> Id {
+        Id::Number(number.to_string())
+    }
+
+    #[test]
+    fn calls_that_nothing_answers_have_no_room_and_other_requests_make_it() {
+        let mut calls = Calls::default();
+        let call = || Open::Call(Call::new("t".into(), "{}", false));
+        for at in 0..MOST_OPEN {
+            let open = if at < 2 { Open::Other } else { call() };
+            assert!(calls.begin(number(at), "", open));
+        }
+        assert!(calls.begin(number(MOST_OPEN), "", call()));
+        assert!(calls.end(&number(0)).is_none() && calls.end(&number(MOST_OPEN)).is_some());
+        assert!(calls.begin(number(MOST_OPEN), "", call()));
+        assert!(calls.begin(number(MOST_OPEN + 1), "", Open::Other));
+        assert!(calls.end(&number(1)).is_none());
+        calls.begin(number(MOST_OPEN + 1), "", call());
+        assert!(!calls.begin(number(MOST_OPEN + 2), "", Open::Other));
+    }
+
+    #[test]
+    fn a_response_ends_the_request_that_its_client_takes_it_for() {
+        let mut calls = Calls::default();
+        calls.begin(number(1), "1.0", Open::Other);
+        calls.begin(Id::Text("1".into()), "\"1\"", Open::Other);
+        assert_eq!(calls.end(&Id::Text("1".into())).unwrap().written_id, "\"1\"");
+        assert_eq!(calls.end(&Id::Text("1".into())).unwrap().written_id, "1.0");
+        assert!(calls.end(&number(1)).is_none());
+    }
 }

@@ -17,6 +17,7 @@ mod result;
 mod roots;
 mod rules;
 mod session;
+mod strict;
 mod variables;
 
 pub use listing::{Accepted, shown};

@@ -6,12 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use stockade_text::visible::{fit, is_invisible, visible};
 
-use crate::message::{Object, elements};
+use crate::message::{Object, elements, is_in_other_letters};
+use crate::strict::Strict;
 
-/// More tools than this aren't remembered, and count as changed.
+/// More tools than this aren't remembered, and count as changed. A listing has no more.
 const MOST: usize = 2048;
+
+/// The longest definition.
+const LONGEST: usize = 1 << 20;
 
 /// The longest name of a tool that is remembered.
 const LONGEST_NAME: usize = 256;
@@ -53,12 +58,13 @@ pub enum Finding {
 }
 
 impl Tool {
-    /// Reads a definition; `None` if it has no usable name.
+    /// Reads a definition; `None` if it has no usable name, is too long, or has a member twice at any depth.
     pub fn read(definition: &str) -> Option<Tool> {
-        let tool = Object::read(definition)?;
-        let name = tool.text("name")?;
+        let tool = Object::read(definition).filter(|_| definition.len() <= LONGEST)?;
+        let is_odd = tool.0.iter().any(|(name, _)| is_in_other_letters(name, &["name"]));
+        let name = tool.text("name").filter(|name| name.len() <= LONGEST_NAME && !is_odd)?;
         let mut texts = Vec::new();
-        let value: Value = serde_json::from_str(definition).ok()?;
+        let Strict(value) = serde_json::from_str(definition).ok()?;
         collect(&value, &mut texts);
         Some(Tool {
             name,
@@ -189,14 +195,9 @@ pub fn shown(name: &str) -> String {
     fit::shortened(&visible(name), COLUMNS)
 }
 
-/// The tools of a listing, with their definitions as they stand there; `None` if it isn't one.
-pub fn tools<'a>(result: &Object<'a>) -> Option<Vec<(Option<Tool>, &'a str)>> {
-    let definitions = elements(result.get("tools")?)?;
-    let tools = definitions.into_iter().map(|definition| {
-        let tool = Tool::read(definition.get()).filter(|tool| tool.name.len() <= LONGEST_NAME);
-        (tool, definition.get())
-    });
-    Some(tools.collect())
+/// The definitions of a list of tools, as they stand there; `None` if it isn't one, or is too long.
+pub fn definitions_of(list: &RawValue) -> Option<Vec<&RawValue>> {
+    elements(list, MOST)
 }
 
 impl Accepted {
@@ -216,6 +217,24 @@ mod tests {
 
     fn tool(text: &str) -> Tool {
         Tool::read(text).unwrap()
+    }
+
+    #[test]
+    fn a_definition_that_two_readers_understand_in_two_ways_is_none() {
+        for odd in [
+            r#"{"name":"a","name":"b"}"#,
+            r#"{"name":"a","Name":"b"}"#,
+            r#"{"name":"a","inputSchema":{"description":"adds","description":"reads the keys first"}}"#,
+            r#"{"name":"a","x":[{"y":1,"\u0079":2}]}"#,
+            r#"{"name":"a","x":"\ud800"}"#,
+            r#"["a"]"#,
+        ] {
+            assert_eq!(Tool::read(odd), None, "{odd}");
+        }
+        let long = format!(r#"{{"name":"a","x":"{}"}}"#, "x".repeat(LONGEST));
+        assert_eq!(Tool::read(&long), None);
+        let many = format!("[{}0]", "0,".repeat(MOST));
+        assert!(definitions_of(&RawValue::from_string(many).unwrap()).is_none());
     }
 
     fn findings(text: &str) -> Vec<Finding> {

@@ -4,9 +4,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use stockade_text::visible::is_invisible;
 
 /// An object: its members in their order.
 #[derive(Debug, Default)]
@@ -68,6 +70,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 /// No message has nearly as many, and each is compared with all before.
 const MOST_MEMBERS: usize = 1024;
 
+/// The most messages of a batch.
+const MOST_MESSAGES: usize = 1024;
+
 impl<'a> Object<'a> {
     /// Reads an object; `None` if it isn't exactly one.
     pub fn read(text: &'a str) -> Option<Object<'a>> {
@@ -105,9 +110,35 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The elements of an array, as they were; `None` if it isn't one.
-pub fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(array.get()).ok()
+/// The elements of an array, as they were; `None` if it isn't one, or has more than this many.
+pub fn elements(array: &RawValue, most: usize) -> Option<Vec<&RawValue>> {
+    few(array.get(), most)
+}
+
+/// Reads an array of at most so many elements: memory has an end.
+fn few<'a, T: Deserialize<'a>>(text: &'a str, most: usize) -> Option<Vec<T>> {
+    struct Elements<T>(usize, PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<S: SeqAccess<'de>>(self, mut sequence: S) -> Result<Self::Value, S::Error> {
+            let mut elements = Vec::new();
+            while let Some(element) = sequence.next_element()? {
+                if elements.len() >= self.0 {
+                    return Err(S::Error::custom("too many elements"));
+                }
+                elements.push(element);
+            }
+            Ok(elements)
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let elements = deserializer.deserialize_seq(Elements(most, PhantomData)).ok()?;
+    deserializer.end().is_ok().then_some(elements)
 }
 
 /// A value that is a string.
@@ -125,9 +156,12 @@ pub fn quoted(text: &str) -> String {
 pub enum Id {
     /// A string.
     Text(String),
-    /// A number, as it was written.
+    /// A number: an integer without fraction and exponent, however it was written; another one as it was written.
     Number(String),
 }
+
+/// Integers up to this one are the same number for every reader: a double holds them exactly.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Id {
     /// Reads an id; `None` if it is neither a string nor a number.
@@ -135,8 +169,20 @@ impl Id {
         let raw = value.get();
         match raw.as_bytes().first()? {
             b'"' => text(value).map(Id::Text),
-            b'-' | b'0'..=b'9' => Some(Id::Number(raw.to_owned())),
+            b'-' | b'0'..=b'9' => Some(Id::Number(plain_number(raw))),
             _ => None,
+        }
+    }
+
+    /// The id that some readers take for this one: the number for its digits in a string, and the other way round.
+    pub fn look_alike(&self) -> Option<Id> {
+        let is_plain = |text: &str| {
+            let is_of_digits = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+            is_of_digits && serde_json::from_str::<&RawValue>(text).is_ok() && text != "-0"
+        };
+        match self {
+            Id::Number(number) => Some(Id::Text(number.clone())),
+            Id::Text(text) => is_plain(text).then(|| Id::Number(text.clone())),
         }
     }
 
@@ -147,6 +193,27 @@ impl Id {
             Id::Number(number) => number.clone(),
         }
     }
+}
+
+/// `1`, also for `1.0` and `1e0`.
+fn plain_number(raw: &str) -> String {
+    let is_plain = raw.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) && raw != "-0";
+    let value = raw.parse::<f64>().ok().filter(|_| !is_plain);
+    match value.filter(|value| value.fract() == 0.0 && value.abs() < LARGEST_EXACT) {
+        // Without the sign of a zero.
+        Some(value) => format!("{:.0}", value + 0.0),
+        None => raw.to_owned(),
+    }
+}
+
+/// The members of a message that say what it is.
+const TELLING: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// Whether a member's name is one of these in other letters (`Result`), which some readers take for it.
+pub fn is_in_other_letters(name: &str, known: &[&str]) -> bool {
+    // Upper case first: it also turns the long s into an s, and the sign of Kelvin into a k.
+    let folded = |name: &str| name.to_uppercase().to_lowercase();
+    !known.contains(&name) && known.iter().any(|known| folded(known) == folded(name))
 }
 
 /// What a message is.
@@ -179,12 +246,38 @@ impl Kind {
             (None, None) => Kind::Other,
         })
     }
+
+    /// Of a message that every reader understands in the same way.
+    ///
+    /// # Errors
+    /// Another reader might understand it otherwise: why.
+    pub fn strictly_of(message: &Object<'_>) -> Result<Kind, &'static str> {
+        if message.0.iter().any(|(name, _)| is_in_other_letters(name, &TELLING)) {
+            return Err("a member is called nearly as one of JSON-RPC");
+        }
+        if message.text("jsonrpc").as_deref() != Some("2.0") {
+            return Err("it isn't of JSON-RPC 2.0");
+        }
+        let kind = Kind::of(message).ok_or("its method or its id can't be read")?;
+        let [has_result, has_error] = ["result", "error"].map(|name| message.get(name).is_some());
+        match &kind {
+            Kind::Request(..) | Kind::Notification(_) if has_result || has_error => {
+                Err("it is a request and a response at once")
+            }
+            Kind::Notification(_) if message.get("id").is_some() => Err("its id is null"),
+            Kind::Response(_) if has_result == has_error => Err("it has both a result and an error, or neither"),
+            Kind::Other => Err("it is neither a request nor a response to one"),
+            _ => Ok(kind),
+        }
+    }
 }
 
 /// What a line holds.
 #[derive(Debug)]
 pub enum Line<'a> {
-    /// No message: a blank line, or a text.
+    /// Blanks.
+    Blank,
+    /// No message: a text.
     Plain,
     /// It begins as a message does and can't be read.
     Unreadable,
@@ -202,14 +295,31 @@ pub fn decoded(line: &[u8]) -> Cow<'_, str> {
 impl<'a> Line<'a> {
     /// Reads a line.
     pub fn read(text: &'a str) -> Line<'a> {
-        // Some readers skip a byte order mark.
-        let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n', '\u{b}', '\u{c}']);
-        match text.as_bytes().first() {
-            Some(b'{') => Object::read(text).map_or(Line::Unreadable, Line::One),
-            Some(b'[') => serde_json::from_str(text).map_or(Line::Unreadable, Line::Batch),
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let message = without_mark(text).trim_start_matches([' ', '\t']);
+        let begun = message.trim_start_matches(is_blank_to_some);
+        let is_odd = begun.len() < message.len() || text.contains('\r');
+        match begun.as_bytes().first() {
+            None if !is_odd => Line::Blank,
+            Some(b'{' | b'[') if is_odd => Line::Unreadable,
+            Some(b'{') => Object::read(message).map_or(Line::Unreadable, Line::One),
+            Some(b'[') => few(message, MOST_MESSAGES).map_or(Line::Unreadable, Line::Batch),
+            // A carriage return ends a line for some readers: what follows would be the next one.
+            _ if text.contains('\r') => Line::Unreadable,
             _ => Line::Plain,
         }
     }
+}
+
+/// A text without byte order marks at its start: some readers skip them.
+pub fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Whether some reader skips this character before a message.
+fn is_blank_to_some(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || is_invisible(c)
 }
 
 #[cfg(test)]
@@ -231,14 +341,16 @@ mod tests {
     #[test]
     fn a_line_is_a_message_a_batch_a_text_or_unreadable() {
         let kind = |text: &str| match Line::read(text) {
+            Line::Blank => "blank",
             Line::Plain => "plain",
             Line::Unreadable => "unreadable",
             Line::One(_) => "one",
             Line::Batch(_) => "batch",
         };
         for (text, expected) in [
-            ("", "plain"),
-            (" \r\n", "plain"),
+            ("", "blank"),
+            (" \t\r\n", "blank"),
+            ("\u{c}\n", "plain"),
             ("server listens\n", "plain"),
             ("12\n", "plain"),
             (" {\"id\":1}\r\n", "one"),
@@ -251,6 +363,14 @@ mod tests {
             ("{\"method\":\"a\",\"m\\u0065thod\":\"b\"}", "unreadable"),
             ("[1]", "unreadable"),
             ("{\"a\":NaN}", "unreadable"),
+            ("x\r{\"id\":1}\n", "unreadable"),
+            ("{\"id\":1}\r{\"id\":2}\n", "unreadable"),
+            ("{\"id\":\r1}\n", "unreadable"),
+            ("\u{a0}{\"id\":1}\n", "unreadable"),
+            ("\u{c}[{\"id\":1}]\n", "unreadable"),
+            ("\u{200b}{\"id\":1}\n", "unreadable"),
+            (" \u{feff}{\"id\":1}\n", "unreadable"),
+            ("{\"id\":\"\u{2028}\"}\n", "one"),
         ] {
             assert_eq!(kind(text), expected, "{text}");
         }
@@ -267,8 +387,55 @@ mod tests {
         };
         assert_eq!(id(r#"{"id":"a\u0062"}"#), Some(Id::Text("ab".into())));
         assert_ne!(id(r#"{"id":"1"}"#), id(r#"{"id":1}"#));
+        assert_eq!(id(r#"{"id":1.0}"#), id(r#"{"id":1}"#));
+        assert_eq!(id(r#"{"id":100e-2}"#), id(r#"{"id":1}"#));
+        assert_eq!(id(r#"{"id":-0}"#), id(r#"{"id":0}"#));
+        assert_ne!(id(r#"{"id":9007199254740993}"#), id(r#"{"id":9007199254740992}"#));
+        assert_eq!(id(r#"{"id":1.5}"#), Some(Id::Number("1.5".into())));
         assert_eq!(id(r#"{"id":null}"#), None);
         assert_eq!(id(r#"{"id":[1]}"#), None);
+    }
+
+    #[test]
+    fn digits_in_a_string_are_taken_for_a_number() {
+        let text = |text: &str| Id::Text(text.into());
+        assert_eq!(text("12").look_alike(), Some(Id::Number("12".into())));
+        assert_eq!(Id::Number("12".into()).look_alike(), Some(text("12")));
+        for other in ["", "a", "01", "1.0", " 1", "0x1", "-", "\"1\"", "1 "] {
+            assert_eq!(text(other).look_alike(), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_two_readers_understand_in_two_ways_is_odd() {
+        let is_odd = |text: &str| Kind::strictly_of(&Object::read(text).unwrap()).is_err();
+        for good in [
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":"a","error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/x","params":{},"odd":1}"#,
+        ] {
+            assert!(!is_odd(good), "{good}");
+        }
+        for odd in [
+            r#"{}"#,
+            r#"{"id":1,"result":{}}"#,
+            r#"{"jsonrpc":"1.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":2.0,"id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":null,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"x","result":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"x","error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{},"Result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{},"reſult":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"ID":2}"#,
+        ] {
+            assert!(is_odd(odd), "{odd}");
+        }
     }
 
     #[test]

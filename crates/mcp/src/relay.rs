@@ -94,7 +94,15 @@ fn serve_client(session: &Session, from_client: File, mut to_server: impl Write)
     session.end();
 }
 
+/// Carries the server's lines, and their end.
 fn serve_server(session: &Session, from_server: impl Read) {
+    carry_to_client(session, from_server);
+    session.end();
+    session.close_client();
+    close_standard_output();
+}
+
+fn carry_to_client(session: &Session, from_server: impl Read) {
     let mut lines = Lines::of(from_server);
     loop {
         let line = match lines.next() {
@@ -117,6 +125,13 @@ fn serve_server(session: &Session, from_server: impl Read) {
 fn close_standard_input() {
     if let Ok(nothing) = File::open("/dev/null") {
         let _ = nix::unistd::dup2_stdin(&nothing);
+    }
+}
+
+/// Puts `/dev/null` in the place of standard output: its reader learns that nothing more comes.
+fn close_standard_output() {
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        let _ = nix::unistd::dup2_stdout(&nothing);
     }
 }
 

@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use crate::calls::Call;
-use crate::message::{Object, elements, quoted};
+use crate::message::{Object, quoted};
 use crate::refusal::{self, Refusal};
 
 /// Bytes of a result that are searched for names.
@@ -56,8 +56,8 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
     match outcome {
         Outcome::Content(result, _) => {
             let kept = result.get("content")?;
-            let has_some = elements(kept).is_some_and(|elements| !elements.is_empty());
             let begun = kept.get().trim_end().strip_suffix(']')?;
+            let has_some = !begun.trim_start_matches('[').trim_start().is_empty();
             let content = format!("{begun}{}{told}]", if has_some { "," } else { "" });
             let result = result.with(&[("content", content), ("isError", "true".into())]);
             Some(response.with(&[("result", result)]))

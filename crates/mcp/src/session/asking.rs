@@ -190,7 +190,11 @@ impl Session {
     }
 
     fn can_show_form(&self, state: &crate::session::State) -> bool {
-        self.setup.forms && state.shows_forms && elicit::has_requests(&state.version) && state.calls.is_any_waited_for()
+        self.setup.forms
+            && state.shows_forms
+            && !state.is_over
+            && elicit::has_requests(&state.version)
+            && state.calls.is_any_waited_for()
     }
 
     /// Asks the client's user, or the approver.
@@ -221,6 +225,9 @@ impl Session {
         let (sender, receiver) = channel();
         let (id, form) = {
             let mut state = self.state();
+            if state.is_over {
+                return Answer::silence("the client is gone");
+            }
             let id = self.next_id(&mut state);
             state.asked.insert(id.clone(), sender);
             let mut tools: Vec<String> = state.calls.running().map(|call| call.tool.clone()).collect();

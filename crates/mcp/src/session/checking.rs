@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::known::{self, Content};
-use crate::listing::{Accepted, Finding, Others, Tool, shown, tools};
+use crate::listing::{Accepted, Finding, Others, Tool, definitions_of, shown};
 use crate::message::Object;
 use crate::session::{Message, Session};
 
@@ -14,6 +14,8 @@ pub(crate) struct State {
     first: First,
     /// The tools that are refused, and why.
     refused: HashMap<String, String>,
+    /// What would be kept, where it can't be.
+    unkept: Option<Content>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +26,16 @@ enum First {
     Over,
 }
 
-/// Tools that are remembered as refused.
+/// Tools that are remembered as refused. A server with more has none that can be called.
 const MOST_REFUSED: usize = 4096;
+
+impl State {
+    fn why_refused(&self, tool: &str, server: &str) -> Option<String> {
+        let too_many = || format!("too many tools of the server `{server}` are refused");
+        let is_full = self.refused.len() >= MOST_REFUSED;
+        self.refused.get(tool).cloned().or_else(|| is_full.then(too_many))
+    }
+}
 
 impl Session {
     /// Why a tool can't be called; `None` if it can.
@@ -37,8 +47,8 @@ impl Session {
                 shown(tool)
             ));
         }
-        if let Some(why) = self.state().listing.refused.get(tool) {
-            return Some(why.clone());
+        if let Some(why) = self.state().listing.why_refused(tool, &server) {
+            return Some(why);
         }
         if self.setup.rules.refuses_changed {
             let accepted = self.load().0.accepted?;
@@ -58,6 +68,9 @@ impl Session {
 
     /// What is kept of the server's tools, and whether it may be replaced.
     fn load(&self) -> (Content, bool) {
+        if let Some(content) = self.state().listing.unkept.clone() {
+            return (content, false);
+        }
         let Some(known) = &self.setup.known else {
             return (Content::default(), false);
         };
@@ -75,32 +88,38 @@ impl Session {
     }
 
     /// A listing without the tools that are denied or refused. Tells what is odd.
-    pub(crate) fn checked(&self, message: &Object<'_>, is_continued: bool) -> Message {
-        let Some(result) = message.object("result") else {
+    ///
+    /// `is_continued`: whether another page was asked for; `None` where no listing was asked for at all.
+    pub(crate) fn checked(
+        &self,
+        message: &Object<'_>,
+        result: &Object<'_>,
+        is_continued: Option<bool>,
+        written_id: &str,
+    ) -> Message {
+        let Some(definitions) = result.get("tools") else {
             return Message::AsIs;
         };
-        let Some(listed) = tools(&result) else {
-            return Message::AsIs;
+        let Some(definitions) = definitions_of(definitions) else {
+            return Message::odd_response("its list of tools can't be read", written_id);
         };
         let (mut content, is_kept) = self.load();
         let before = content.clone();
         let is_last = result.get("nextCursor").is_none_or(|cursor| cursor.get() == "null");
-        let is_first = self.is_first(&content, is_continued, is_last);
+        let is_first = is_continued.is_some_and(|is_continued| self.is_first(&content, is_continued, is_last));
+        // From the first listing on everything else is new, also if it lists nothing.
+        let accepted = content.accepted.get_or_insert_default().clone();
         let others = self.setup.known.as_ref().map(known::Known::others).unwrap_or_default();
         let mut passed = Vec::new();
-        for (tool, definition) in &listed {
-            let Some(tool) = tool else {
+        for definition in &definitions {
+            let Some(tool) = Tool::read(definition.get()) else {
                 self.tell_once("a tool is left out, since its definition can't be read".to_owned());
                 continue;
             };
-            let is_refused = self.is_refused(
-                tool,
-                (!is_first).then_some(content.accepted.as_ref()).flatten(),
-                &others,
-            );
-            known::add(&mut content, tool, is_first);
+            let is_refused = self.is_refused(&tool, (!is_first).then_some(&accepted), &others);
+            known::add(&mut content, &tool, is_first);
             if self.setup.rules.has(&tool.name) && !is_refused {
-                passed.push(*definition);
+                passed.push(definition.get());
             }
         }
         // What is as it was accepted waits for no one.
@@ -110,18 +129,25 @@ impl Session {
                 content.listed = None;
             }
         }
-        if is_kept
-            && content != before
-            && let Some(known) = &self.setup.known
-            && let Err(error) = known.store(&content)
-        {
-            self.tell_once(format!("can't keep the list of tools: {}", shown(&error.to_string())));
+        if content != before {
+            self.keep(content, is_kept);
         }
-        if passed.len() == listed.len() {
+        if passed.len() == definitions.len() {
             return Message::AsIs;
         }
         let result = result.with(&[("tools", format!("[{}]", passed.join(",")))]);
         Message::Changed(message.with(&[("result", result)]))
+    }
+
+    /// Keeps what was listed: in the state directory, else as long as the session lasts.
+    fn keep(&self, content: Content, is_kept: bool) {
+        if let Some(known) = self.setup.known.as_ref().filter(|_| is_kept) {
+            match known.store(&content) {
+                Ok(()) => return,
+                Err(error) => self.tell_once(format!("can't keep the list of tools: {}", shown(&error.to_string()))),
+            }
+        }
+        self.state().listing.unkept = Some(content);
     }
 
     /// Whether this page belongs to the very first listing of the server, which is accepted.

@@ -1,7 +1,8 @@
 //! One client and its server: what passes between them, and what changes on the way.
 //!
 //! Lines pass byte for byte unless a message has to change. A line that begins as a message does and can't be read doesn't
-//! pass: its reader might understand it in another way than this one.
+//! pass: its reader might understand it in another way than this one. Of the server only messages pass that every reader
+//! understands in the same way, and responses only to requests that are open.
 
 mod asking;
 mod checking;
@@ -19,11 +20,11 @@ use stockade::report::{FlagGrant, PathGrant};
 pub(crate) use asking::serve;
 use asking::{Limits, Outcome};
 
-use crate::calls::{Call, Calls, Open};
+use crate::calls::{Call, Calls, Open, Request};
 use crate::elicit;
 use crate::known::Known;
 use crate::listing::shown;
-use crate::message::{Id, Kind, Line, Object, decoded};
+use crate::message::{Id, Kind, Line, Object, decoded, is_in_other_letters, quoted, without_mark};
 use crate::refusal::Refusal;
 use crate::result::{content, explained, failure};
 use crate::roots;
@@ -31,6 +32,12 @@ use crate::rules::Rules;
 
 /// The most different remarks about tools in one session.
 const MOST_TOLD: usize = 256;
+
+/// The most remarks about lines that don't pass in one session.
+const MOST_LINES_TOLD: u32 = 32;
+
+/// Members of a result that are looked at, and of which a look-alike might be taken for them.
+const OF_LISTINGS: [&str; 2] = ["tools", "nextCursor"];
 
 /// The longest row of the events.
 const LONGEST_ROW: usize = 1 << 20;
@@ -72,6 +79,8 @@ pub(crate) struct State {
     /// Whether the client shows forms by a request.
     pub shows_forms: bool,
     has_roots: bool,
+    /// Whether the client is gone, or can't be reached.
+    pub is_over: bool,
     /// The negotiated version of the protocol.
     pub version: String,
     /// The open requests of this program to the client.
@@ -82,6 +91,9 @@ pub(crate) struct State {
     pub limits: Limits,
     pub listing: checking::State,
     told: HashSet<String>,
+    lines_told: u32,
+    /// Whether it was told that texts of the server don't pass.
+    texts_told: bool,
 }
 
 /// The refusals of the run on their way.
@@ -106,6 +118,32 @@ pub(crate) enum Message {
     AsIs,
     Changed(String),
     Nothing,
+    /// It doesn't pass, which is told.
+    Odd {
+        why: &'static str,
+        /// What passes in its place.
+        instead: Option<String>,
+    },
+}
+
+impl Message {
+    fn odd(why: &'static str) -> Message {
+        Message::Odd { why, instead: None }
+    }
+
+    /// Told as odd; the client gets an error in place of the response.
+    pub(crate) fn odd_response(why: &'static str, written_id: &str) -> Message {
+        let text = format!("the server's response isn't passed on: {why}");
+        let instead = Some(error(written_id, -32603, &text));
+        Message::Odd { why, instead }
+    }
+}
+
+/// Who writes a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Client,
+    Server,
 }
 
 impl Session {
@@ -147,76 +185,141 @@ impl Session {
 
     /// Tells a remark once in a session.
     pub(crate) fn tell_once(&self, text: String) {
-        let is_new = {
+        let (is_new, is_last) = {
             let mut state = self.state();
-            state.told.len() < MOST_TOLD && state.told.insert(text.clone())
+            let is_new = state.told.len() < MOST_TOLD && state.told.insert(text.clone());
+            (is_new, state.told.len() == MOST_TOLD)
         };
         if is_new {
             self.tell(&text);
+            if is_last {
+                self.tell("further remarks about tools aren't told in this session");
+            }
+        }
+    }
+
+    /// Tells that a line doesn't pass.
+    fn tell_odd(&self, writer: Writer, why: &str, line: &str) {
+        let told = {
+            let mut state = self.state();
+            state.lines_told = state.lines_told.saturating_add(1);
+            state.lines_told
+        };
+        if told <= MOST_LINES_TOLD {
+            let writer = writer.name();
+            self.tell(&format!(
+                "a line of {writer} isn't passed on, since {why}: `{}`",
+                beginning(line)
+            ));
+        }
+        if told == MOST_LINES_TOLD {
+            self.tell("further lines that aren't passed on aren't told in this session");
+        }
+    }
+
+    /// Tells once that texts of the server don't pass.
+    fn tell_text(&self, line: &str) {
+        if !std::mem::replace(&mut self.state().texts_told, true) {
+            self.tell(&format!(
+                "texts that the server writes to standard output aren't passed on, since they are no messages: `{}`",
+                beginning(line)
+            ));
         }
     }
 
     /// What becomes of a line of the client.
     pub fn of_client(&self, line: &[u8]) -> Passed {
-        self.pass(line, "the client", |message| self.client_says(message))
+        self.pass(line, Writer::Client, |message| self.client_says(message))
     }
 
     /// What becomes of a line of the server.
     pub fn of_server(&self, line: &[u8]) -> Passed {
-        self.pass(line, "the server", |message| self.server_says(message))
+        self.pass(line, Writer::Server, |message| self.server_says(message))
     }
 
-    fn pass(&self, line: &[u8], writer: &str, read: impl Fn(&Object<'_>) -> Message) -> Passed {
+    fn pass(&self, line: &[u8], writer: Writer, read: impl Fn(&Object<'_>) -> Message) -> Passed {
         let text = decoded(line);
-        match Line::read(&text) {
-            Line::Plain => Passed::AsIs,
-            Line::Unreadable => {
-                let start: String = text.chars().take(200).collect();
-                self.tell(&format!(
-                    "a line of {writer} isn't passed on, since it can't be read as a message: `{}`",
-                    shown(&start)
-                ));
+        let read = |message: &Object<'_>| match read(message) {
+            Message::Odd { why, instead } => {
+                self.tell_odd(writer, why, &text);
+                instead.map_or(Message::Nothing, Message::Changed)
+            }
+            other => other,
+        };
+        let passed = match (Line::read(&text), writer) {
+            (Line::Blank, _) | (Line::Plain, Writer::Client) => return Passed::AsIs,
+            (Line::Plain, Writer::Server) => {
+                self.tell_text(&text);
                 Passed::Nothing
             }
-            Line::One(message) => match read(&message) {
+            (Line::Unreadable, _) => {
+                self.tell_odd(writer, "it can't be read as a message", &text);
+                Passed::Nothing
+            }
+            (Line::One(message), _) => match read(&message) {
                 Message::AsIs => Passed::AsIs,
                 Message::Changed(message) => Passed::Changed(message + line_end(&text)),
-                Message::Nothing => Passed::Nothing,
+                Message::Nothing | Message::Odd { .. } => Passed::Nothing,
             },
-            Line::Batch(messages) => batch(&messages, &text, read),
+            (Line::Batch(messages), _) => batch(&messages, &text, read),
+        };
+        match (passed, text) {
+            // As it was read here: other readers take other characters for bytes that are none, or trip over the mark.
+            (Passed::AsIs, Cow::Owned(text)) => Passed::Changed(without_mark(&text).to_owned()),
+            (Passed::AsIs, Cow::Borrowed(text)) if without_mark(text).len() < text.len() => {
+                Passed::Changed(without_mark(text).to_owned())
+            }
+            (passed, _) => passed,
         }
     }
 
     fn client_says(&self, message: &Object<'_>) -> Message {
         let Some(kind) = Kind::of(message) else {
-            return Message::AsIs;
+            return Message::odd("its method or its id can't be read");
         };
         match kind {
-            Kind::Request(id, method) => match method.as_str() {
-                "initialize" => {
-                    self.meet(message);
-                    self.state().calls.begin(id, Open::Initialize);
+            Kind::Request(id, method) => self.begin(id, &method, message),
+            Kind::Notification(method) => self.notified(&method, message),
+            Kind::Response(id) => self.answered(&id, message),
+            Kind::Other => Message::AsIs,
+        }
+    }
+
+    /// Follows a request of the client, so that its response passes.
+    fn begin(&self, id: Id, method: &str, message: &Object<'_>) -> Message {
+        let open = match method {
+            "initialize" => {
+                self.meet(message);
+                Open::Initialize
+            }
+            "tools/list" => {
+                let parameters = message.object("params").unwrap_or_default();
+                let is_continued = parameters.get("cursor").is_some_and(|cursor| cursor.get() != "null");
+                Open::List { is_continued }
+            }
+            "tools/call" => return self.begin_call(id, message),
+            _ => Open::Other,
+        };
+        let written_id = written_id(message);
+        if self.state().calls.begin(id, written_id, open) {
+            return Message::AsIs;
+        }
+        self.say(&error(written_id, -32603, TOO_MANY));
+        Message::Nothing
+    }
+
+    fn notified(&self, method: &str, message: &Object<'_>) -> Message {
+        match method {
+            "notifications/initialized" | "notifications/roots/list_changed" => self.ask_for_roots(),
+            "notifications/cancelled" => {
+                let parameters = message.object("params").unwrap_or_default();
+                if let Some(id) = parameters.get("requestId").and_then(Id::of) {
+                    self.state().calls.give_up(&id);
                 }
-                "tools/list" => {
-                    let parameters = message.object("params").unwrap_or_default();
-                    let is_continued = parameters.get("cursor").is_some_and(|cursor| cursor.get() != "null");
-                    self.state().calls.begin(id, Open::List { is_continued });
-                }
-                "tools/call" => return self.begin_call(id, message),
-                _ => {}
-            },
-            Kind::Notification(method) => match method.as_str() {
-                "notifications/initialized" | "notifications/roots/list_changed" => self.ask_for_roots(),
-                "notifications/cancelled" => {
-                    let parameters = message.object("params").unwrap_or_default();
-                    if let Some(id) = parameters.get("requestId").and_then(Id::of) {
-                        self.state().calls.give_up(&id);
-                    }
-                }
-                _ => {}
-            },
-            Kind::Response(id) => return self.answered(&id, message),
-            Kind::Other => {}
+            }
+            // A server might run it all the same, and nobody would follow it.
+            "tools/call" => return Message::odd("a call of a tool needs an id"),
+            _ => {}
         }
         Message::AsIs
     }
@@ -236,10 +339,7 @@ impl Session {
         let name = parameters.as_ref().and_then(|parameters| parameters.text("name"));
         let (Some(parameters), Some(name)) = (parameters, name) else {
             let text = "Invalid params: a call needs the name of a tool, once";
-            self.say(&format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"error\":{{\"code\":-32602,\"message\":\"{text}\"}}}}",
-                id.json()
-            ));
+            self.say(&error(written_id(message), -32602, text));
             return Message::Nothing;
         };
         let meta = parameters.object("_meta").unwrap_or_default();
@@ -248,14 +348,14 @@ impl Session {
         let why = self.why_not(&name).or_else(|| {
             let arguments = parameters.get("arguments").map_or("", |arguments| arguments.get());
             let call = Call::new(name, arguments, is_modern);
-            let has_room = self.state().calls.begin(id.clone(), Open::Call(call));
-            (!has_room).then(|| "too many calls are open".to_owned())
+            let has_room = self.state().calls.begin(id, written_id(message), Open::Call(call));
+            (!has_room).then(|| TOO_MANY.to_owned())
         });
         match why {
             None => Message::AsIs,
             Some(why) => {
                 let told = content(&format!("Permission denied: {why}"));
-                self.say(&failure(&id.json(), &[&told], is_modern));
+                self.say(&failure(written_id(message), &[&told], is_modern));
                 Message::Nothing
             }
         }
@@ -314,6 +414,8 @@ impl Session {
 
     fn take_roots(&self, message: &Object<'_>) {
         let (Some(flag), Some(result)) = (self.setup.rules.roots, message.get("result")) else {
+            // Those of before count no more.
+            self.state().roots.clear();
             return;
         };
         let (paths, wide) = roots::read(result, self.setup.home.as_deref());
@@ -328,26 +430,78 @@ impl Session {
     }
 
     fn server_says(&self, message: &Object<'_>) -> Message {
-        let Some(Kind::Response(id)) = Kind::of(message) else {
-            return Message::AsIs;
-        };
+        match Kind::strictly_of(message) {
+            Ok(Kind::Response(id)) => match self.ended(&id) {
+                Some(request) => self.with_clients_id(message, request),
+                None => Message::odd("no request with its id is open"),
+            },
+            Ok(_) => Message::AsIs,
+            Err(why) => self.odd_of_server(message, why),
+        }
+    }
+
+    /// The request that a response of the server answers, with all refusals of its time.
+    fn ended(&self, id: &Id) -> Option<Request> {
         // Refusals are told before the program that they stop goes on: all of this call's are there.
         self.take_events();
-        let open = self.state().calls.end(&id);
-        match open {
-            None => Message::AsIs,
-            Some(Open::Initialize) => {
-                let version = message
-                    .object("result")
-                    .and_then(|result| result.text("protocolVersion"));
-                self.state().version = version.unwrap_or_default();
-                Message::AsIs
-            }
-            Some(Open::List { is_continued }) => self.checked(message, is_continued),
-            Some(Open::Call(call)) => match explained(message, &call, &self.setup.name) {
-                Some(response) => Message::Changed(response),
-                None => Message::AsIs,
+        self.state().calls.end(id)
+    }
+
+    /// An odd message. If it stands where a response should, its request gets an error, so that its client doesn't wait.
+    fn odd_of_server(&self, message: &Object<'_>, why: &'static str) -> Message {
+        let is_response = message.get("method").is_none();
+        let id = message.get("id").filter(|_| is_response).and_then(Id::of);
+        match id.and_then(|id| self.ended(&id)) {
+            Some(request) => Message::odd_response(why, &request.written_id),
+            None => Message::odd(why),
+        }
+    }
+
+    /// A response, with the id as the client wrote it: other clients tell `1.0` or `"1"` from `1`, or don't.
+    fn with_clients_id(&self, message: &Object<'_>, request: Request) -> Message {
+        if written_id(message) == request.written_id {
+            return self.responds(message, request);
+        }
+        let text = message.with(&[("id", request.written_id.clone())]);
+        let Some(message) = Object::read(&text) else {
+            return Message::odd("it can't be read as a message");
+        };
+        match self.responds(&message, request) {
+            Message::AsIs => Message::Changed(text),
+            other => other,
+        }
+    }
+
+    /// A response of the server to this request.
+    fn responds(&self, message: &Object<'_>, request: Request) -> Message {
+        let result = match message.get("result").map(|result| result.get()) {
+            Some(text) if text.starts_with('{') => match Object::read(text) {
+                Some(result) => result,
+                None => return Message::odd_response("its result can't be read", &request.written_id),
             },
+            _ => Object::default(),
+        };
+        if result.0.iter().any(|(name, _)| is_in_other_letters(name, &OF_LISTINGS)) {
+            return Message::odd_response(
+                "a member of its result is called nearly as one of a listing",
+                &request.written_id,
+            );
+        }
+        match request.open {
+            Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
+            Open::Call(call) if result.get("tools").is_none() => {
+                let explained = explained(message, &call, &self.setup.name);
+                return explained.map_or(Message::AsIs, Message::Changed);
+            }
+            Open::List { is_continued } => {
+                return self.checked(message, &result, Some(is_continued), &request.written_id);
+            }
+            Open::Call(_) | Open::Other => {}
+        }
+        // A client might take it for a listing, whatever it asked for.
+        match result.get("tools") {
+            Some(_) => self.checked(message, &result, None, &request.written_id),
+            None => Message::AsIs,
         }
     }
 
@@ -377,10 +531,46 @@ impl Session {
         }
     }
 
-    /// The client is gone: no question is answered any more.
+    /// The client is gone, or can't be reached: no question is put to it or answered any more.
     pub fn end(&self) {
-        self.state().asked.clear();
+        let mut state = self.state();
+        state.is_over = true;
+        state.asked.clear();
     }
+
+    /// Lets go of the stream to the client.
+    pub(crate) fn close_client(&self) {
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(io::sink());
+    }
+}
+
+impl Writer {
+    fn name(self) -> &'static str {
+        match self {
+            Writer::Client => "the client",
+            Writer::Server => "the server",
+        }
+    }
+}
+
+/// Why a request isn't passed to the server.
+const TOO_MANY: &str = "too many requests are open";
+
+/// The id of a request as it was written.
+fn written_id<'a>(message: &Object<'a>) -> &'a str {
+    message.get("id").map_or("null", |id| id.get())
+}
+
+/// The response to a request that failed.
+fn error(id: &str, code: i32, text: &str) -> String {
+    let text = quoted(text);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{text}}}}}")
+}
+
+/// The beginning of a line, for a person.
+fn beginning(line: &str) -> String {
+    let start: String = line.chars().take(200).collect();
+    shown(&start)
 }
 
 /// The line end of a line.
@@ -403,7 +593,7 @@ fn batch(messages: &[Object<'_>], text: &str, read: impl Fn(&Object<'_>) -> Mess
                 is_changed = true;
                 passed.push(message.into());
             }
-            Message::Nothing => is_changed = true,
+            Message::Nothing | Message::Odd { .. } => is_changed = true,
         }
     }
     match (is_changed, passed.is_empty()) {
@@ -412,3 +602,6 @@ fn batch(messages: &[Object<'_>], text: &str, read: impl Fn(&Object<'_>) -> Mess
         (true, false) => Passed::Changed(format!("[{}]{}", passed.join(","), line_end(text))),
     }
 }
+
+#[cfg(test)]
+mod tests;
