@@ -11,7 +11,7 @@ use crate::bounds::{self, Unusable};
 use crate::child::{self, Bounds, Ended};
 use crate::outcome;
 use crate::server::{Server, lock};
-use crate::settings::AGENT;
+use crate::settings::{AGENT, Profile};
 use stockade_infer::Inference;
 use stockade_text::visible::visible;
 
@@ -151,20 +151,16 @@ impl Server {
         }
     }
 
-    /// The profile of a run, as a name and as the word of its flag, with a note where a text chose it.
-    pub async fn profile(
-        &self,
-        order: &Order,
-        stop: &CancellationToken,
-    ) -> Result<(String, String, Vec<String>), Unusable> {
+    /// The profile of a run, with a note where a text chose it.
+    pub async fn profile(&self, order: &Order, stop: &CancellationToken) -> Result<(Profile, Vec<String>), Unusable> {
         let profiles = &self.shared.settings.profiles;
         let named = order.profile.as_ref();
         let What::Script { language, code, .. } = &order.what else {
             let profile = named.unwrap_or(profiles.default());
-            return Ok((profile.name.clone(), profile.argument.clone(), Vec::new()));
+            return Ok((profile.clone(), Vec::new()));
         };
         if let Some(profile) = named {
-            return Ok((profile.name.clone(), profile.argument.clone(), Vec::new()));
+            return Ok((profile.clone(), Vec::new()));
         }
         let ended = self.infer(*language, code, stop).await?;
         let answer = ended
@@ -185,6 +181,6 @@ impl Server {
             "the text seems to need `{}` (confidence {}){why}; it ran under `{}`",
             answer.profile, answer.confidence, profile.name
         );
-        Ok((profile.name.clone(), profile.argument.clone(), vec![note]))
+        Ok((profile.clone(), vec![note]))
     }
 }
