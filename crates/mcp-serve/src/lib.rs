@@ -11,6 +11,7 @@ mod attending;
 mod bounds;
 mod child;
 mod input;
+mod judged;
 mod kept;
 mod outcome;
 mod own;
