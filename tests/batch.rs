@@ -157,6 +157,16 @@ fn a_batch_that_was_killed_goes_on_and_has_each_result_once() {
 }
 
 #[test]
+fn where_nobody_reads_the_results_the_batch_ends_and_is_no_success() {
+    let place = Place::new();
+    write(&place, &numbered(200));
+    let (reading, writing) = std::io::pipe().unwrap();
+    drop(reading);
+    let status = command(&place, &[]).stdout(writing).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
 fn an_edited_input_is_told() {
     let place = Place::new();
     let results = place.path("~/results.jsonl");

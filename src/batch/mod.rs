@@ -21,7 +21,7 @@ use sandboxes::Sandboxes;
 use signals::Signals;
 use stockade_batch::{BatchError, Lines, Output, Resumed, Stop, Stoppable, Tally};
 
-/// Exit code: a job has no answer.
+/// Exit code: a job has no answer, or nobody read it.
 const UNANSWERED: u8 = 1;
 
 /// Carries out a batch; returns the exit code.
@@ -55,7 +55,7 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     progress.finish();
     making.close();
     match outcome {
-        Err(BatchError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(BatchError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(UNANSWERED),
         Err(error) => Err(error.into()),
         Ok(tally) => Ok(concluded(task, tally, signals.arrived())),
     }
