@@ -19,6 +19,10 @@ pub struct Acting {
     /// The profile.
     pub profile: String,
     role: Role,
+    /// The hash that the profile has to have.
+    digest: Option<String>,
+    /// The sandbox of a profile that was loaded beforehand, for any number of runs.
+    loaded: Option<Sandbox>,
 }
 
 /// Hint for the name of an undeclared tool.
@@ -55,6 +59,8 @@ impl Acting {
         let mut acting = Acting {
             profile: LOWEST.into(),
             role: Role::WHOLE,
+            digest: run.profile_digest.clone(),
+            loaded: None,
         };
         if run.agent.is_some() || run.tool.is_some() {
             acting.take_configured(run, &Here::load(run.root.as_deref())?)?;
@@ -106,11 +112,41 @@ impl Acting {
         Acting {
             profile: profile.to_string(),
             role: self.role.clone(),
+            digest: None,
+            loaded: None,
         }
+    }
+
+    /// Loads the profile now: whatever becomes of its files, all runs have it as it is.
+    ///
+    /// # Errors
+    /// The profile isn't known, has faults, or isn't the one that was chosen.
+    pub fn resolved(self) -> Result<Acting, Failure> {
+        let loaded = Some(self.load()?);
+        Ok(Acting { loaded, ..self })
+    }
+
+    /// The sandbox of the profile alone, if it was loaded beforehand.
+    pub fn loaded(&self) -> Option<&Sandbox> {
+        self.loaded.as_ref()
     }
 
     /// The sandbox under the profile, limited to what the role has.
     pub fn sandbox(&self) -> Result<Sandbox, Failure> {
-        Ok(Sandbox::profile(&self.profile)?.role(self.role.clone()))
+        let loaded = self.loaded.clone().map_or_else(|| self.load(), Ok)?;
+        Ok(loaded.role(self.role.clone()))
+    }
+
+    fn load(&self) -> Result<Sandbox, Failure> {
+        let sandbox = Sandbox::profile(&self.profile)?;
+        let is_it = |digest: &String| *digest == sandbox.loaded_profile().digest();
+        if self.digest.as_ref().is_none_or(is_it) {
+            return Ok(sandbox);
+        }
+        let message = format!(
+            "the profile `{}` has changed since it was chosen",
+            visible(&self.profile)
+        );
+        Err(Failure::text(REFUSED, message).hint("start the server again to use it as it is now"))
     }
 }

@@ -172,6 +172,12 @@ pub struct Run {
     /// Profile, by name or file [default: the agent's, else minimal]
     #[arg(long, value_name = "NAME|FILE", help_heading = PLACE)]
     pub profile: Option<String>,
+    /// Hash that the profile has to have: that of the one that the caller has judged
+    #[arg(long, value_name = "HASH", help_heading = PLACE, hide = true)]
+    pub profile_digest: Option<String>,
+    /// Keep the run from changing a file, whatever grants that: the caller reads it before another run
+    #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
+    pub guard: Vec<PathBuf>,
     /// Root of the run: `./` in profiles, and where the command starts [default: current directory]
     #[arg(long, value_name = "DIR", help_heading = PLACE)]
     pub root: Option<PathBuf>,

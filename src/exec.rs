@@ -173,7 +173,8 @@ impl Choice {
             script.profile = ledger::profile_key(profile);
             (script.source, script.basis, script.confidence) = (Source::Manual, Basis::Approved, None);
             return Ok(Choice {
-                profile: script.profile.clone(),
+                // As it was named: what a file extends lies beside that name.
+                profile: profile.into(),
                 grants: Grants::default(),
                 script,
                 why: Why::Flag,

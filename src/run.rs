@@ -171,6 +171,10 @@ pub(super) fn sandbox(
     if let Some(report) = report {
         sandbox = sandbox.guard(report, "--report");
     }
+    for path in &run.guard {
+        let path = std::path::absolute(path).map_err(|error| Failure::new(REFUSED, &error))?;
+        sandbox = sandbox.guard(&path, "--guard");
+    }
     sandbox = with_network(sandbox, run)?;
     for glob in &run.deny {
         sandbox = sandbox.deny(glob)?;

@@ -157,6 +157,16 @@ fn a_batch_that_was_killed_goes_on_and_has_each_result_once() {
 }
 
 #[test]
+fn where_nobody_reads_the_results_the_batch_ends_and_is_no_success() {
+    let place = Place::new();
+    write(&place, &numbered(200));
+    let (reading, writing) = std::io::pipe().unwrap();
+    drop(reading);
+    let status = command(&place, &[]).stdout(writing).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
 fn an_edited_input_is_told() {
     let place = Place::new();
     let results = place.path("~/results.jsonl");
@@ -317,6 +327,133 @@ fn no_job_changes_the_jobs_or_the_results() {
         .unwrap();
     assert!(String::from_utf8_lossy(&bare.stdout).starts_with("jobs.jsonl\nresults.jsonl\n"));
     assert!(!place.path("jobs.jsonl").exists());
+}
+
+/// A job that replaces a file of the root, and one that then uses it.
+fn replaced(text: &str, file: &str, then: Value) -> [Value; 2] {
+    let line =
+        format!("printf '{text}' > new; mv new {file} && echo replaced; printf '{text}' > {file} && echo written");
+    [json!({"shell": line}), then]
+}
+
+#[test]
+fn no_job_changes_a_profile_of_the_batch_or_what_it_extends() {
+    let place = Place::new();
+    place.file("~/secret", "s");
+    place.file("own.toml", profile("own", "./base.toml"));
+    place.file("base.toml", profile("base", "readonly"));
+    let wide = profile("base", "trusted").replace('\n', "\\n");
+    let cat = format!("cat {}", place.path("~/secret").display());
+    for (flags, writer) in [
+        (
+            &["--profile", "workspace", "--allow-profile", "./own.toml"][..],
+            "workspace",
+        ),
+        (&["--profile", "./own.toml", "--write", "."], "minimal"),
+    ] {
+        let then = json!({"shell": cat, "profile": "./own.toml", "root": "."});
+        let mut jobs = replaced(&wide, "base.toml", then);
+        jobs[0]["profile"] = json!(writer);
+        write(&place, &jobs);
+        let mut flags = flags.to_vec();
+        flags.extend(["--jobs", "1"]);
+        let finished = batch(&place, &flags);
+        let rows = rows(&finished.stdout());
+        assert_eq!(rows[0]["stdout"], "", "{rows:?}");
+        assert!(!rows[0]["denials"].as_array().unwrap().is_empty());
+        assert_eq!(
+            (&rows[1]["status"], &rows[1]["profile"]),
+            (&json!("permission_denied"), &json!("own"))
+        );
+    }
+}
+
+#[test]
+fn a_profile_is_that_of_the_start_whoever_changes_its_file() {
+    let place = Place::new();
+    place.file("own.toml", profile("own", "readonly"));
+    place.file("~/secret", "s");
+    let wait = "touch here; while ! test -e go; do sleep 0.02; done";
+    let cat = json!({"shell": format!("cat {}", place.path("~/secret").display()), "profile": "./own.toml"});
+    write(&place, &[json!({"shell": wait}), cat]);
+    let flags = ["--jobs", "1", "--profile", "workspace", "--allow-profile", "./own.toml"];
+    let child = command(&place, &flags).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(until(Duration::from_secs(60), || place.path("here").exists()));
+    place.file("own.toml", "no profile");
+    place.file("go", "");
+    let output = child.wait_with_output().unwrap();
+    let rows = rows(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(
+        (&rows[1]["status"], &rows[1]["profile"]),
+        (&json!("permission_denied"), &json!("own"))
+    );
+}
+
+fn profile(name: &str, extends: &str) -> String {
+    format!("version = 1\nname = \"{name}\"\ndescription = \"own\"\nextends = \"{extends}\"\n")
+}
+
+#[test]
+fn a_profile_that_extends_trusted_is_none_of_a_batch() {
+    let place = Place::new();
+    place.file("own.toml", profile("own", "./base.toml"));
+    place.file("base.toml", profile("base", "trusted"));
+    write(&place, &numbered(1));
+    for flag in ["--allow-profile", "--profile"] {
+        let finished = batch(&place, &[flag, "./own.toml"]);
+        assert_eq!((finished.status.code(), finished.stdout().len()), (Some(125), 0));
+        assert!(
+            finished.stderr().contains("`./own.toml` extends `trusted`"),
+            "{}",
+            finished.stderr()
+        );
+        assert_eq!(batch(&place, &[flag, "trusted"]).status.code(), Some(0));
+    }
+}
+
+#[test]
+fn no_job_changes_what_a_standard_stream_is_redirected_to() {
+    let place = Place::new();
+    let change = "for file in jobs.jsonl results.jsonl messages other; do echo x >> $file && echo $file; true > $file; done; \
+                  rm -f jobs.jsonl results.jsonl messages; mv results.jsonl y";
+    let job = json!({"shell": change});
+    place.file("jobs.jsonl", format!("{job}\n"));
+    let open = |name: &str| fs::File::create(place.path(name)).unwrap();
+    let mut command = place.command(STOCKADE);
+    let status = command
+        .args(["batch", "--profile", "workspace", "-"])
+        .stdin(fs::File::open(place.path("jobs.jsonl")).unwrap())
+        .stdout(open("results.jsonl"))
+        .stderr(open("messages"))
+        .status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    let rows = rows(&fs::read_to_string(place.path("results.jsonl")).unwrap());
+    assert_eq!((rows.len(), &rows[0]["stdout"]), (1, &json!("other\n")));
+    assert_eq!(
+        fs::read_to_string(place.path("jobs.jsonl")).unwrap(),
+        format!("{job}\n")
+    );
+    assert!(place.path("messages").exists());
+}
+
+#[test]
+fn no_job_replaces_a_link_that_the_files_are_named_by() {
+    let place = Place::new();
+    for directory in ["results", "jobs"] {
+        fs::create_dir(place.path(directory)).unwrap();
+    }
+    symlink("results", place.path("out")).unwrap();
+    symlink("jobs/all", place.path("all")).unwrap();
+    let job =
+        json!({"shell": "rm out; mv out away; mkdir out && echo out; rm all; echo > all && echo all; mv results z"});
+    place.file("jobs/all", format!("{job}\n"));
+    let mut command = place.command(STOCKADE);
+    command.args(["batch", "--profile", "workspace", "--output", "out/rows", "all"]);
+    let finished = finish(&mut command, b"");
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    let rows = rows(&fs::read_to_string(place.path("results/rows")).unwrap());
+    assert_eq!((rows.len(), &rows[0]["stdout"]), (1, &json!("")));
+    assert!(place.path("out").is_symlink() && place.path("all").is_symlink());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `stockade batch`: many jobs, each in a sandbox of its own, with results that a later batch goes on from.
 
+mod files;
 mod progress;
 mod sandboxes;
 mod signals;
@@ -7,19 +8,20 @@ mod signals;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::REFUSED;
 use super::args::Batch;
 use super::ask::Ask;
 use super::message::{Failure, note};
 use super::run;
+use files::Files;
 use progress::Progress;
 use sandboxes::Sandboxes;
 use signals::Signals;
 use stockade_batch::{BatchError, Lines, Output, Resumed, Stop, Stoppable, Tally};
 
-/// Exit code: a job has no answer.
+/// Exit code: a job has no answer, or nobody read it.
 const UNANSWERED: u8 = 1;
 
 /// Carries out a batch; returns the exit code.
@@ -29,11 +31,12 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     // Before anything runs, so that a key pressed at once ends the batch like any later one.
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let stop = Stop::by(signals.as_fd()).map_err(|error| Failure::new(REFUSED, &error))?;
-    let (mut output, output_path) = output(task)?;
+    let mut output = output(task)?;
     let mut lines = Lines::of(Stoppable::of(Jobs::open(jobs)?, &stop));
     let resumed = output.resume(&mut lines)?;
     say_resumed(resumed, task.output.as_deref());
-    let making = Sandboxes::of(task, jobs, output_path)?;
+    let files = Files::of(jobs, task.output.as_deref()).map_err(|error| Failure::new(REFUSED, &error))?;
+    let making = Sandboxes::of(task, files)?;
     run::say_absent(&task.run);
     let progress = Progress::of(jobs, resumed.done);
     let batch = stockade_batch::Batch {
@@ -52,7 +55,7 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     progress.finish();
     making.close();
     match outcome {
-        Err(BatchError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        Err(BatchError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(UNANSWERED),
         Err(error) => Err(error.into()),
         Ok(tally) => Ok(concluded(task, tally, signals.arrived())),
     }
@@ -112,14 +115,12 @@ fn say_resumed(resumed: Resumed, path: Option<&Path>) {
     }
 }
 
-/// Where the results go, and the file's real path.
-fn output(task: &Batch) -> Result<(Output, Option<PathBuf>), Failure> {
-    let Some(path) = &task.output else {
-        return Ok((Output::stream(Box::new(io::stdout())), None));
-    };
-    let output = Output::file(path)?;
-    let real = std::fs::canonicalize(path).map_err(|error| Failure::new(REFUSED, &error))?;
-    Ok((output, Some(real)))
+/// Where the results go.
+fn output(task: &Batch) -> Result<Output, Failure> {
+    match &task.output {
+        Some(path) => Ok(Output::file(path)?),
+        None => Ok(Output::stream(Box::new(io::stdout()))),
+    }
 }
 
 fn processors() -> usize {

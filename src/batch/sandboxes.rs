@@ -1,4 +1,5 @@
-//! The sandboxes of a batch's jobs: made once for each profile and root, and within what the flags allow.
+//! The sandboxes of a batch's jobs: made once for each profile and root, and within what the flags allow. What the flags name
+//! is read once, at the start, and no job may change it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,17 @@ use super::super::args::{Batch, Run};
 use super::super::ledger::Ledger;
 use super::super::message::Failure;
 use super::super::{asking, run};
+use super::files::Files;
 use stockade::Sandbox;
 use stockade::approve::Approver;
-use stockade::profile::is_within;
+use stockade::profile::{is_within, visible};
 use stockade_batch::{Job, JobError, JobSandbox};
 
 /// The most sandboxes that are kept: jobs may have as many roots as there are jobs.
 const MOST_KEPT: usize = 256;
+
+/// The profile that jobs get only where a person names it.
+const TRUSTED: &str = "trusted";
 
 /// A job's profile and root, where it names them.
 type Key = (Option<String>, Option<PathBuf>);
@@ -24,12 +29,12 @@ type Key = (Option<String>, Option<PathBuf>);
 /// Makes the sandboxes of jobs.
 pub struct Sandboxes<'a> {
     run: &'a Run,
-    allowed: &'a [String],
     acting: Acting,
+    /// The profiles that the flags name for jobs, as they were at the start.
+    allowed: HashMap<&'a str, Acting>,
     approver: Option<Arc<dyn Approver>>,
     root: PathBuf,
-    /// The files of the batch that no job may change, and what names them.
-    guarded: Vec<(PathBuf, &'static str)>,
+    files: Files,
     made: Mutex<Made>,
 }
 
@@ -39,29 +44,27 @@ struct Made {
 }
 
 impl<'a> Sandboxes<'a> {
-    /// Of a batch with these jobs and this file of results.
+    /// Of a batch that reads and writes these files.
     ///
     /// # Errors
     /// The flags contradict each other or the configuration; no profile is called so; the root isn't there.
-    pub fn of(task: &'a Batch, jobs: &Path, output: Option<PathBuf>) -> Result<Self, Failure> {
+    pub fn of(task: &'a Batch, files: Files) -> Result<Self, Failure> {
         let run = &task.run;
         let ledger = Ledger::open(run)?;
         let root = run.root.as_deref().unwrap_or(Path::new("."));
         let root = std::fs::canonicalize(root)
             .map_err(|error| Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display())))?;
-        let jobs = (jobs != "-").then(|| std::fs::canonicalize(jobs)).transpose();
-        let jobs = jobs.map_err(|error| Failure::new(REFUSED, &error))?;
-        let output = output.map(|path| (path, "--output"));
+        let acting = Acting::of(run)?.resolved()?;
+        if let Some(named) = &run.profile {
+            refuse_hidden_trust(named, &acting)?;
+        }
         let sandboxes = Sandboxes {
             run,
-            allowed: &task.allow_profile,
-            acting: Acting::of(run)?,
+            allowed: allowed(task, &acting)?,
+            acting,
             approver: asking::approver(run)?,
             root,
-            guarded: output
-                .into_iter()
-                .chain(jobs.map(|path| (path, "the file of jobs")))
-                .collect(),
+            files,
             made: Mutex::new(Made {
                 ledger,
                 sandboxes: HashMap::new(),
@@ -73,9 +76,6 @@ impl<'a> Sandboxes<'a> {
             &sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner).ledger,
         )?;
         first.policy_of_any_command()?;
-        for profile in &task.allow_profile {
-            Sandbox::profile(profile)?;
-        }
         Ok(sandboxes)
     }
 
@@ -85,19 +85,25 @@ impl<'a> Sandboxes<'a> {
     }
 
     fn make(&self, (profile, root): &Key, ledger: &Ledger) -> Result<Sandbox, Failure> {
-        let acting = self.acting.under(profile.as_ref().unwrap_or(&self.acting.profile));
         let mut run = self.run.clone();
         run.root = root.clone().or(run.root);
-        let sandbox = run::sandbox(&run, &acting, (self.approver.as_ref(), ledger), (&[], None))?;
-        let guarded = self.guarded.iter();
-        Ok(guarded.fold(sandbox, |sandbox, (path, name)| sandbox.guard(path, name)))
+        let made = |acting: &Acting| run::sandbox(&run, acting, (self.approver.as_ref(), ledger), (&[], None));
+        let sandbox = match profile.as_deref().map(|name| (name, self.allowed.get(name))) {
+            None => made(&self.acting),
+            Some((_, Some(acting))) => made(acting),
+            // A shipped one, which has no file.
+            Some((name, None)) => made(&self.acting.under(name)),
+        }?;
+        let named = std::iter::once(&self.acting).chain(self.allowed.values());
+        let sandbox = named.filter_map(Acting::loaded).fold(sandbox, Sandbox::guard_as);
+        Ok(self.files.guarded_in(sandbox))
     }
 
     /// A job's profile: one within the batch's, or one that the user named for jobs.
     fn profile(&self, job: &Job) -> Result<Option<String>, JobError> {
         let Some(named) = &job.profile else { return Ok(None) };
         let own = &self.acting.profile;
-        if named == LOWEST || is_within(named, own) || self.allowed.contains(named) {
+        if named == LOWEST || is_within(named, own) || self.allowed.contains_key(named.as_str()) {
             return Ok(Some(named.clone()).filter(|named| named != own));
         }
         Err(
@@ -119,6 +125,32 @@ impl<'a> Sandboxes<'a> {
                     .hint("start the batch with a `--root` that holds the roots of all jobs"),
             ),
         }
+    }
+}
+
+/// The profiles of `--allow-profile`, loaded.
+fn allowed<'a>(task: &'a Batch, acting: &Acting) -> Result<HashMap<&'a str, Acting>, Failure> {
+    let load = |named: &'a String| {
+        let acting = acting.under(named).resolved()?;
+        refuse_hidden_trust(named, &acting)?;
+        Ok((named.as_str(), acting))
+    };
+    task.allow_profile.iter().map(load).collect()
+}
+
+/// Refuses a profile that extends `trusted` under another name: a person gives that one by its own.
+fn refuse_hidden_trust(named: &str, acting: &Acting) -> Result<(), Failure> {
+    let extends = |sandbox: &Sandbox| sandbox.loaded_profile().extends(TRUSTED);
+    match acting.loaded().is_some_and(extends) {
+        true => Err(Failure::text(
+            REFUSED,
+            format!(
+                "the profile `{}` extends `{TRUSTED}`, which a batch takes by its own name alone",
+                visible(named)
+            ),
+        )
+        .hint("let it extend a narrower one, `workspace` for example")),
+        false => Ok(()),
     }
 }
 

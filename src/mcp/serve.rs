@@ -1,6 +1,6 @@
 //! `stockade mcp serve`: from the user's flags to the settings of a server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::REFUSED;
 use super::super::args::Serve;
@@ -53,15 +53,20 @@ const MOST_AT_ONCE: usize = 64;
 
 /// A profile with its name for clients, and the word for the flag of a run.
 fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Profile, Failure> {
-    let loaded = catalog.load(name_or_file).map_err(stockade::Error::from)?;
     let is_file = name_or_file.contains('/') || name_or_file.ends_with(".toml");
     let argument = match is_file {
         true => directory.join(name_or_file).to_string_lossy().into_owned(),
         false => name_or_file.to_string(),
     };
+    // As a run will name it, so that it finds the same profile.
+    let (loaded, files) = catalog.load_with_files(&argument).map_err(stockade::Error::from)?;
+    let files: Vec<PathBuf> = files.iter().map(|file| directory.join(file)).collect();
     Ok(Profile {
         name: visible(&loaded.name).into_owned(),
         argument,
         description: visible(&loaded.description).into_owned(),
+        digest: (!files.is_empty()).then(|| loaded.digest()),
+        files,
+        extends: loaded.lineage,
     })
 }

@@ -99,6 +99,39 @@ fn runs_end_with_the_server_whatever_ends_it() {
     }
 }
 
+/// Has an answer written that is more than a pipe holds; the client reads none of it.
+fn unread(session: &mut Session, place: &Place) {
+    let line = "touch began; head -c 60000 /dev/urandom | base64; touch written";
+    session.begin("run_command", json!({ "command": line }));
+    assert!(until(PATIENCE, || place.root.join("written").exists()));
+    // The server hears of the run's end, and answers.
+    std::thread::sleep(Duration::from_secs(1));
+}
+
+#[test]
+fn a_client_that_does_not_read_keeps_no_server() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    unread(&mut session, &place);
+    let server = Pid::from_raw(session.server.id().cast_signed());
+    kill(server, Signal::SIGTERM).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        session.server.try_wait().unwrap().is_none(),
+        "it waits for the client to read"
+    );
+    kill(server, Signal::SIGTERM).unwrap();
+    assert!(until(Duration::from_secs(3), || session
+        .server
+        .try_wait()
+        .unwrap()
+        .is_some()));
+    let mut session = Session::start(&place, &[], None);
+    unread(&mut session, &place);
+    session.close();
+    assert!(until(PATIENCE, || session.server.try_wait().unwrap().is_some()));
+}
+
 #[test]
 fn a_client_that_says_nothing_is_no_failure() {
     let place = Place::new();

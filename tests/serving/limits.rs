@@ -151,6 +151,47 @@ fn what_the_users_rules_deny_is_denied() {
 }
 
 #[test]
+fn what_the_users_rules_deny_is_denied_in_whatever_a_shell_would_run() {
+    let place = Place::new();
+    let rules = "version = 1\n[[permissions.deny]]\ntool = \"bash\"\ncommand = \"touch\"\n";
+    place.file("~/.config/stockade/config.toml", rules);
+    let mut session = Session::start(&place, &[], None);
+    for (tool, arguments) in [
+        ("run_command", json!({ "command": "sh", "stdin": "touch ran" })),
+        ("run_command", json!({ "argv": ["sh"], "stdin": "touch ran\n" })),
+        ("run_command", json!({ "command": "cat | sh", "stdin": "touch ran" })),
+        (
+            "run_command",
+            json!({ "command": "xargs $X", "stdin": "touch ran", "env": { "X": "env" } }),
+        ),
+        (
+            "run_command",
+            json!({ "command": "sh -c \"$X\"", "env": { "X": "touch ran" } }),
+        ),
+        (
+            "run_script",
+            json!({ "language": "shell", "code": "\"$@\"", "arguments": ["touch", "ran"] }),
+        ),
+        (
+            "run_script",
+            json!({ "language": "shell", "code": "sh", "stdin": "touch ran" }),
+        ),
+    ] {
+        let result = session.call(tool, arguments);
+        is_refused(&result, "Permission denied: ");
+        assert_eq!(result["structuredContent"]["status"], "refused", "{result}");
+    }
+    assert!(!place.root.join("ran").exists());
+    // Data is no command.
+    let data = "touch ran\n".repeat(50_000);
+    let result = session.call(
+        "run_command",
+        json!({ "command": "wc -l", "stdin": data, "env": { "X": "touch" } }),
+    );
+    assert_eq!(result["structuredContent"]["stdout"], "50000\n", "{result}");
+}
+
+#[test]
 fn output_keeps_its_head_and_tail_and_is_escaped() {
     let place = Place::new();
     let mut session = Session::start(&place, &[], None);

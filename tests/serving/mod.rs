@@ -7,4 +7,5 @@ mod clients;
 mod ends;
 mod hostile;
 mod limits;
+mod profiles;
 mod session;

@@ -130,6 +130,8 @@ fn ran(row: Row<'_>, report: &Report, [output, error]: [Capture; 2]) -> Vec<u8> 
 fn ended(row: &Row<'_>) -> Vec<u8> {
     let json = serde_json::to_string(row).expect("texts and numbers alone");
     let mut line = visible_json(&json).into_owned().into_bytes();
+    // Blanks that stood between the parts of an id: in a text they are escaped.
+    line.retain(|byte| *byte >= b' ');
     line.push(b'\n');
     line
 }
@@ -162,6 +164,14 @@ mod tests {
         );
         let head: Head = serde_json::from_str(&text).unwrap();
         assert_eq!((head.index, &*head.hash, head.error.is_some()), (3, "00ff", true));
+    }
+
+    #[test]
+    fn blanks_within_an_id_move_no_terminal() {
+        let id = RawValue::from_string("[1,\r\t2, \"a b\"]".into()).unwrap();
+        let (line, _) = line(&of("x"), Some(&id), Answer::Invalid(JobError::new("no")));
+        let text = String::from_utf8(line).unwrap();
+        assert!(text.contains("\"id\":[1,2, \"a b\"]"), "{text:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The client's messages. Where they end since the client is gone, all runs end at once.
 //!
 //! A client that only closed its end may still read the answers to what it asked before, so that end alone stops nothing:
-//! the SDK gives those calls five seconds.
+//! the SDK gives those calls five seconds. One that doesn't read them is no longer waited for after six.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How often the client is looked for after the end of its messages.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long a client that closed its end is looked for: longer than the SDK waits for its calls.
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Standard input, with what to stop where no client reads standard output any more.
 pub struct Input {
@@ -51,11 +54,15 @@ impl AsyncRead for Input {
     }
 }
 
-/// Cancels the token once the client is gone: as it dies, the kernel closes one of its ends after the other.
+/// Cancels the token once the client is gone, or has had its time: as it dies, the kernel closes one of its ends after the
+/// other.
 async fn watch(stop: CancellationToken) {
-    while !is_unread(io::stdout()) {
-        tokio::time::sleep(INTERVAL).await;
-    }
+    let gone = async {
+        while !is_unread(io::stdout()) {
+            tokio::time::sleep(INTERVAL).await;
+        }
+    };
+    let _ = tokio::time::timeout(PATIENCE, gone).await;
     stop.cancel();
 }
 

@@ -11,6 +11,7 @@ mod attending;
 mod bounds;
 mod child;
 mod input;
+mod judged;
 mod kept;
 mod outcome;
 mod own;
@@ -40,6 +41,9 @@ const LONGEST_MESSAGE: usize = 4 << 20;
 /// How long runs have to end after the client has gone.
 const LAST_RUNS: Duration = Duration::from_secs(8);
 
+/// How long the client has to read the last answers once the server ends.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
 /// Why the server ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -65,33 +69,57 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
 
 async fn session(settings: Settings) -> Result<(), ServeError> {
     let stop = CancellationToken::new();
+    let at_once = CancellationToken::new();
     let (alive, mut all_ended) = mpsc::channel(1);
-    let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-    for kind in signals {
-        let (mut signal, stop) = (signal(kind)?, stop.clone());
-        tokio::spawn(async move {
-            signal.recv().await;
-            stop.cancel();
-        });
+    heed_signals(&stop, &at_once)?;
+    let (served, rest) = tokio::select! {
+        served = serve_client(settings, alive, stop.clone()) => (served, LAST_RUNS),
+        // Writing to a client that doesn't read never ends. The runs were stopped when this wait began.
+        () = overdue(&stop, &at_once) => (Ok(()), LAST_RUNS.saturating_sub(LAST_ANSWERS)),
+    };
+    stop.cancel();
+    tokio::select! {
+        // Each run holds a sender until it has ended.
+        _ = tokio::time::timeout(rest, all_ended.recv()) => {}
+        () = at_once.cancelled() => {}
     }
+    served
+}
+
+async fn serve_client(settings: Settings, alive: mpsc::Sender<()>, stop: CancellationToken) -> Result<(), ServeError> {
     let server = server::Server::new(settings, alive);
     let transport = AsyncRwTransport::new_server(input::Input::new(stop.clone()), tokio::io::stdout());
     let transport = transport.with_max_line_length(LONGEST_MESSAGE);
-    let served = match serve_server_with_ct(server, transport, stop.clone()).await {
-        Ok(service) => {
-            let reason = service.waiting().await;
-            match reason {
-                Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::System(io::Error::other(error))),
-                Ok(_) => Ok(()),
-            }
-        }
+    match serve_server_with_ct(server, transport, stop).await {
+        Ok(service) => match service.waiting().await {
+            Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::System(io::Error::other(error))),
+            Ok(_) => Ok(()),
+        },
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         // It may quote the client's message.
         Err(error) => Err(ServeError::Handshake(fit::shortened(&error.to_string(), 300))),
-    };
-    stop.cancel();
-    // Each run holds a sender until it has ended.
-    let _ = tokio::time::timeout(LAST_RUNS, all_ended.recv()).await;
-    served
+    }
+}
+
+/// From here on a signal stops the server, and a second one ends it without waiting for anything.
+fn heed_signals(stop: &CancellationToken, at_once: &CancellationToken) -> io::Result<()> {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        let (mut signal, stop, at_once) = (signal(kind)?, stop.clone(), at_once.clone());
+        tokio::spawn(async move {
+            while signal.recv().await.is_some() {
+                match stop.is_cancelled() {
+                    true => at_once.cancel(),
+                    false => stop.cancel(),
+                }
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Returns once the server was stopped and the time for the last answers is over.
+async fn overdue(stop: &CancellationToken, at_once: &CancellationToken) {
+    stop.cancelled().await;
+    let _ = tokio::time::timeout(LAST_ANSWERS, at_once.cancelled()).await;
 }

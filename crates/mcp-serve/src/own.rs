@@ -1,6 +1,7 @@
 //! Answers of our own programs: `infer`, `check`, `explain`; and what they decide about a run before it starts.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
@@ -9,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::{self, Language, Order, What};
 use crate::bounds::{self, Unusable};
 use crate::child::{self, Bounds, Ended};
+use crate::judged;
 use crate::outcome;
 use crate::server::{Server, lock};
-use crate::settings::AGENT;
+use crate::settings::{AGENT, Profile};
 use stockade_infer::Inference;
 use stockade_text::visible::visible;
 
@@ -114,24 +116,34 @@ impl Server {
 
     /// What the user's rules deny is denied here, whatever a profile would allow.
     pub async fn denied(&self, order: &Order, stop: &CancellationToken) -> Result<Option<String>, Unusable> {
-        let (line, cwd) = match &order.what {
-            What::Command { line, directory, .. } => (line, directory.as_ref()),
-            What::Script {
-                language: Language::Shell,
-                code,
-                ..
-            } => (code, None),
-            What::Script { .. } => return Ok(None),
+        let cwd = match &order.what {
+            What::Command { directory, .. } => directory.as_ref(),
+            What::Script { .. } => None,
         };
+        for line in judged::lines(order) {
+            let denied = self.denied_line(line, cwd, stop).await?;
+            if denied.is_some() {
+                return Ok(denied);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn denied_line(
+        &self,
+        line: String,
+        cwd: Option<&PathBuf>,
+        stop: &CancellationToken,
+    ) -> Result<Option<String>, Unusable> {
         // A longer line can't be a word of a command.
         const LONGEST_LINE: usize = 100 << 10;
         if line.len() > LONGEST_LINE {
             return Err(Unusable(format!(
-                "a shell's script of more than {LONGEST_LINE} bytes can't be judged"
+                "what a shell would run, of more than {LONGEST_LINE} bytes, can't be judged"
             )));
         }
         let check = arguments::Check {
-            command: Some(line.clone()),
+            command: Some(line),
             cwd: cwd.map(|path| path.to_string_lossy().into_owned()),
             ..arguments::Check::default()
         };
@@ -151,20 +163,16 @@ impl Server {
         }
     }
 
-    /// The profile of a run, as a name and as the word of its flag, with a note where a text chose it.
-    pub async fn profile(
-        &self,
-        order: &Order,
-        stop: &CancellationToken,
-    ) -> Result<(String, String, Vec<String>), Unusable> {
+    /// The profile of a run, with a note where a text chose it.
+    pub async fn profile(&self, order: &Order, stop: &CancellationToken) -> Result<(Profile, Vec<String>), Unusable> {
         let profiles = &self.shared.settings.profiles;
         let named = order.profile.as_ref();
         let What::Script { language, code, .. } = &order.what else {
             let profile = named.unwrap_or(profiles.default());
-            return Ok((profile.name.clone(), profile.argument.clone(), Vec::new()));
+            return Ok((profile.clone(), Vec::new()));
         };
         if let Some(profile) = named {
-            return Ok((profile.name.clone(), profile.argument.clone(), Vec::new()));
+            return Ok((profile.clone(), Vec::new()));
         }
         let ended = self.infer(*language, code, stop).await?;
         let answer = ended
@@ -185,6 +193,6 @@ impl Server {
             "the text seems to need `{}` (confidence {}){why}; it ran under `{}`",
             answer.profile, answer.confidence, profile.name
         );
-        Ok((profile.name.clone(), profile.argument.clone(), vec![note]))
+        Ok((profile.clone(), vec![note]))
     }
 }

@@ -96,7 +96,7 @@ impl Question {
     pub fn form(&self, asked: &Grants) -> ElicitRequestParams {
         let mut choices: Vec<&str> = [ONCE, SESSION].into_iter().filter(|word| self.lasts(word)).collect();
         let mut meaning = "`once`: this access; `session`: until the run ends".to_string();
-        if !asked.is_empty() && self.lasts(SESSION) {
+        if self.offers_all(asked) {
             choices.push(ASKED);
             meaning += "; `all-asked`: this, and all that the client asked for, until the run ends";
         }
@@ -116,6 +116,12 @@ impl Question {
             message: self.message(asked),
             requested_schema: serde_json::from_value(schema).expect("the schema is one of a form"),
         }
+    }
+
+    /// Whether one answer may give all that the client asked for: where the form shows each of it.
+    fn offers_all(&self, asked: &Grants) -> bool {
+        let listed = listed(asked);
+        !asked.is_empty() && self.lasts(SESSION) && shortened(&listed) == listed
     }
 
     fn lasts(&self, lifetime: &str) -> bool {
@@ -148,11 +154,7 @@ impl Question {
                 .map(|warning| format!("warning: {}", visible(warning))),
         );
         if !asked.is_empty() {
-            let words: Vec<String> = asked.flags().concat();
-            lines.push(format!(
-                "the client asked for: {}",
-                shortened(&visible(&command_line(&words)))
-            ));
+            lines.push(format!("the client asked for: {}", shortened(&listed(asked))));
         }
         lines.join("\n")
     }
@@ -182,7 +184,7 @@ impl Question {
         match field("answer").as_deref() {
             Some(ONCE) if self.lasts(ONCE) => yes(ONCE, false),
             Some(SESSION) if self.lasts(SESSION) => yes(SESSION, false),
-            Some(ASKED) if self.lasts(SESSION) && !asked.is_empty() => yes(SESSION, true),
+            Some(ASKED) if self.offers_all(asked) => yes(SESSION, true),
             _ => Said::No(reason().filter(|reason| !reason.trim().is_empty())),
         }
     }
@@ -211,6 +213,11 @@ fn is_host(requested: &str, asked: &str) -> bool {
         || [80, 443]
             .iter()
             .any(|port| requested.eq_ignore_ascii_case(&format!("{asked}:{port}")))
+}
+
+/// What the client asked for, as flags.
+fn listed(asked: &Grants) -> String {
+    visible(&command_line(&asked.flags().concat())).into_owned()
 }
 
 fn shortened(text: &str) -> String {
@@ -294,6 +301,22 @@ mod tests {
         }
         let refused = accepted(json!({ "answer": "no", "reason": "not this" }));
         assert_eq!(question.said(&refused, &none), Said::No(Some("not this".into())));
+    }
+
+    #[test]
+    fn one_answer_gives_all_only_where_the_form_shows_all() {
+        let question = question();
+        let all = accepted(json!({ "answer": "all-asked" }));
+        let mut asked = asked("/r/out");
+        for is_shown in [true, false] {
+            let form = serde_json::to_value(question.form(&asked)).unwrap();
+            let message = form["message"].as_str().unwrap();
+            let choices = form["requestedSchema"]["properties"]["answer"]["enum"].to_string();
+            let shows_all = asked.write.iter().all(|path| message.contains(path.as_str()));
+            assert_eq!((shows_all, choices.contains(ASKED)), (is_shown, is_shown), "{form}");
+            assert_eq!(question.said(&all, &asked) == yes(SESSION, true), is_shown);
+            asked.write.extend((0..40).map(|i| format!("/r/chapter-{i}")));
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::arguments::{Order, What};
 use crate::child::{self, Bounds, Ended};
 use crate::question::{self, Line};
-use crate::settings::{AGENT, Asked, Settings};
+use crate::settings::{AGENT, Asked, Profile, Settings};
 
 /// How much of a run's output is kept.
 const OUTPUT: Bounds = Bounds {
@@ -55,7 +55,7 @@ pub type Held = (OwnedSemaphorePermit, mpsc::Sender<()>);
 ///
 /// # Errors
 /// Its process can't be started.
-pub fn start(order: &Order, profile: (&str, &str), asks: bool, settings: &Settings, held: Held) -> io::Result<Running> {
+pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, held: Held) -> io::Result<Running> {
     let (report, report_end) = child::report_pipe()?;
     let mut inherited = vec![report_end];
     let mut words: Vec<OsString> = match order.what {
@@ -76,7 +76,7 @@ pub fn start(order: &Order, profile: (&str, &str), asks: bool, settings: &Settin
         }
     };
     words.extend(["--report".into(), inherited[0].word()]);
-    words.extend(flags(order, profile.1, settings));
+    words.extend(flags(order, profile, settings));
     let script = command(order, &mut words)?;
     let has_input = order.stdin.is_some();
     let child = child::start(&settings.program, &words, has_input, inherited)?;
@@ -103,7 +103,7 @@ pub fn start(order: &Order, profile: (&str, &str), asks: bool, settings: &Settin
         ended,
         heard,
         begun: Instant::now(),
-        profile: profile.0.to_string(),
+        profile: profile.name.clone(),
         _stop: stop.drop_guard(),
     })
 }
@@ -121,15 +121,22 @@ fn milliseconds(time: std::time::Duration) -> OsString {
 }
 
 /// What the user set, and variables. No grant is among them.
-fn flags(order: &Order, profile: &str, settings: &Settings) -> Vec<OsString> {
+fn flags(order: &Order, profile: &Profile, settings: &Settings) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec![
         "--agent".into(),
         AGENT.into(),
         "--profile".into(),
-        profile.into(),
+        profile.argument.clone().into(),
         "--time-limit".into(),
         milliseconds(order.time_limit),
     ];
+    if let Some(digest) = &profile.digest {
+        words.extend(["--profile-digest".into(), digest.into()]);
+    }
+    // Under whatever profile: the next run may have another.
+    for file in settings.profiles.files() {
+        words.extend(["--guard".into(), file.into()]);
+    }
     // Without it the root is where the server was started, which Stockade may refuse.
     if settings.is_root_named {
         words.extend(["--root".into(), settings.root.clone().into()]);

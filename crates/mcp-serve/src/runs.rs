@@ -39,9 +39,9 @@ impl Server {
         let Some(permit) = self.place(stop).await else {
             return Err(Unusable("too many calls wait here: try again later".into()));
         };
-        let (name, argument, mut notes) = self.profile(&order, stop).await?;
+        let (profile, mut notes) = self.profile(&order, stop).await?;
         if let Some(reason) = self.denied(&order, stop).await? {
-            return Ok(outcome::denied(&reason, &name).into());
+            return Ok(outcome::denied(&reason, &profile.name).into());
         }
         let settings = &self.shared.settings;
         let asks = settings.ask == Asked::Client && offers_forms(context);
@@ -49,7 +49,7 @@ impl Server {
             notes.push("the grants asked for weren't given: this client shows no questions".into());
         }
         let held = (permit, self.shared.alive.clone());
-        let running = running::start(&order, (&name, &argument), asks, settings, held)
+        let running = running::start(&order, &profile, asks, settings, held)
             .map_err(|error| Unusable(format!("can't start a run: {error}")))?;
         let parked = Parked {
             call: (call.name.to_string(), call.arguments.clone()),

@@ -47,6 +47,12 @@ pub struct Profile {
     pub argument: String,
     /// One sentence about it.
     pub description: String,
+    /// The profiles that it extends, nearest first.
+    pub extends: Vec<String>,
+    /// The files that it was read from. No run may change one.
+    pub files: Vec<PathBuf>,
+    /// Its hash, where it was read from files: a run that finds another profile there is refused.
+    pub digest: Option<String>,
 }
 
 /// The profiles that a call may name: those within the ceiling.
@@ -64,6 +70,9 @@ pub enum ProfilesError {
     /// The widest profile.
     #[error("a server never offers the profile `trusted`")]
     Trusted,
+    /// The same under another name.
+    #[error("the profile `{0}` extends `trusted`, which a server never offers")]
+    ExtendsTrusted(String),
     /// The default is wider than the ceiling.
     #[error("the profile `{profile}` isn't within the ceiling `{ceiling}`")]
     Beyond {
@@ -77,6 +86,19 @@ pub enum ProfilesError {
 /// The profile that no server offers.
 const TRUSTED: &str = "trusted";
 
+impl Profile {
+    /// Refuses `trusted` by whatever name.
+    fn refuse_trusted(&self) -> Result<(), ProfilesError> {
+        if self.name == TRUSTED || self.argument == TRUSTED {
+            return Err(ProfilesError::Trusted);
+        }
+        match self.extends.iter().any(|name| name == TRUSTED) {
+            true => Err(ProfilesError::ExtendsTrusted(self.name.clone())),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Profiles {
     /// Of the shipped profiles, narrowest first, those within the ceiling. `default` is the ceiling where nothing is said; both may
     /// be profiles of the user's own.
@@ -89,11 +111,8 @@ impl Profiles {
         shipped: impl IntoIterator<Item = Profile>,
     ) -> Result<Profiles, ProfilesError> {
         let default = default.unwrap_or_else(|| ceiling.clone());
-        if [&ceiling, &default]
-            .iter()
-            .any(|profile| profile.name == TRUSTED || profile.argument == TRUSTED)
-        {
-            return Err(ProfilesError::Trusted);
+        for profile in [&ceiling, &default] {
+            profile.refuse_trusted()?;
         }
         if !is_within(&default.argument, &ceiling.argument) {
             return Err(ProfilesError::Beyond {
@@ -116,6 +135,13 @@ impl Profiles {
             ceiling: ceiling.name,
             offered,
         })
+    }
+
+    /// The files that they were read from.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.offered
+            .iter()
+            .flat_map(|profile| profile.files.iter().map(PathBuf::as_path))
     }
 
     /// All of them.
@@ -163,6 +189,9 @@ mod tests {
             name: name.into(),
             argument: name.into(),
             description: String::new(),
+            extends: Vec::new(),
+            files: Vec::new(),
+            digest: None,
         }
     }
 
@@ -187,6 +216,18 @@ mod tests {
         }
         let trusted = Profiles::within(profile("trusted"), None, shipped());
         assert_eq!(trusted, Err(ProfilesError::Trusted));
+    }
+
+    #[test]
+    fn a_profile_that_extends_trusted_is_none_to_offer() {
+        let own = Profile {
+            argument: "/etc/own.toml".into(),
+            extends: vec!["base".into(), "trusted".into()],
+            ..profile("own")
+        };
+        let refused = Err(ProfilesError::ExtendsTrusted("own".into()));
+        assert_eq!(Profiles::within(own.clone(), None, shipped()), refused);
+        assert_eq!(Profiles::within(own.clone(), Some(own), shipped()), refused);
     }
 
     #[test]

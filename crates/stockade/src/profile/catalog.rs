@@ -728,6 +728,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_profile_extends_is_told_and_hashed_at_any_depth() {
+        let dir = dir_with(&[
+            ("base.toml", "extends = 'trusted'"),
+            ("middle.toml", "extends = './base.toml'"),
+            ("own.toml", "extends = './middle.toml'"),
+        ]);
+        let path = dir.path().join("own.toml");
+        let load = || Catalog::new(None).load(path.to_str().unwrap()).unwrap();
+        let before = load();
+        assert!(before.extends("base") && before.extends("trusted") && !before.extends("own"));
+        assert_eq!(before.digest(), load().digest());
+        let base = fs::read_to_string(dir.path().join("base.toml")).unwrap();
+        fs::write(dir.path().join("base.toml"), base.replace("trusted", "readonly")).unwrap();
+        assert!(!load().extends("trusted"));
+        assert_ne!(before.digest(), load().digest());
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_nearest_or_with_all() {
         let dir = dir_with(&[("mine.toml", "")]);
         insta::assert_snapshot!(error_with_hint(&catalog(&dir).load("read-only").unwrap_err()), @r#"

@@ -85,6 +85,16 @@ impl Profile {
     pub fn opened(&self) -> impl Iterator<Item = &Rule<PathSpec>> {
         self.read.iter().chain(&self.write).chain(&self.exec)
     }
+
+    /// Whether it extends the profile of this name, however many others lie between.
+    pub fn extends(&self, name: &str) -> bool {
+        self.lineage.iter().any(|parent| parent == name)
+    }
+
+    /// A hash of all that it says and of where each line stands, the same in each process of one program.
+    pub fn digest(&self) -> String {
+        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
+    }
 }
 
 /// The hosts that a run may connect to.

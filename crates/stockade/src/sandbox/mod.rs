@@ -65,7 +65,7 @@ pub struct Sandbox {
     accepted: Vec<Shortfall>,
     trace: Trace,
     escalating: Escalating,
-    /// Files that Stockade writes after the run, or reads before the next, and the flags that name them.
+    /// Files that Stockade writes after the run, or reads before the next, and what names them.
     guarded: Vec<(PathBuf, &'static str)>,
     /// The flags that name paths, each with the walk that resolved it for the policy: another walk could find other links.
     named: Vec<(String, Walked)>,

@@ -8,7 +8,7 @@ use super::{Error, Sandbox};
 use crate::config::Configuration;
 use crate::plan::{Ability, SupervisorAbility};
 use crate::policy::{Access, DenialKind, DenialRule, Grant, Policy, Target};
-use crate::profile::Origin;
+use crate::profile::{Origin, Profile};
 use crate::real_path::Walker;
 
 /// A program that Stockade starts unconfined.
@@ -24,6 +24,18 @@ impl Sandbox {
     pub fn guard(mut self, path: &Path, flag: &'static str) -> Self {
         self.guarded.push((path.to_path_buf(), flag));
         self
+    }
+
+    /// Keeps the run from changing what runs of another sandbox may not: the files of its profile, and those guarded in it.
+    #[must_use]
+    pub fn guard_as(mut self, other: &Sandbox) -> Self {
+        self.guarded.extend(other.guarded.iter().cloned());
+        self
+    }
+
+    /// The profile, as it was loaded.
+    pub fn loaded_profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// The denials that protect all of them.
