@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -34,8 +34,11 @@ use crate::message::{Failure, note};
 /// The profile of servers of which nothing else is said.
 const PROFILE: &str = "mcp-standard";
 
-/// How long the last lines of a server that has ended may take to its client.
+/// How long a server that has ended may keep its last lines.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Milliseconds between two looks whether the last lines have gone.
+const LOOKS: u8 = 2;
 
 /// Signals that are passed on to the server.
 const PASSED_ON: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
@@ -102,7 +105,7 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
     };
     let answers = relay::start(&session, streams).map_err(failed)?;
     let status = wait(&mut child, signals.as_fd()).map_err(failed)?;
-    finish(&answers);
+    finish(&answers, &session, signals.as_fd()).map_err(failed)?;
     Ok(exit_code(status))
 }
 
@@ -229,7 +232,7 @@ fn start(words: &[OsString], kept: [&UnixStream; 2]) -> io::Result<Child> {
 }
 
 /// Passes signals on until the run has ended.
-fn wait(child: &mut Child, signals: std::os::fd::BorrowedFd<'_>) -> io::Result<ExitStatus> {
+fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -250,12 +253,25 @@ fn wait(child: &mut Child, signals: std::os::fd::BorrowedFd<'_>) -> io::Result<E
     }
 }
 
-/// Waits for the last lines.
-fn finish(answers: &JoinHandle<()>) {
-    let end = Instant::now() + GRACE;
+/// Waits for the last lines, for a client that takes them slowly as long as it does, or until a signal.
+fn finish(answers: &JoinHandle<()>, session: &Session, signals: BorrowedFd<'_>) -> io::Result<()> {
+    let mut end = Instant::now() + GRACE;
     while !answers.is_finished() && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(2));
+        if session.is_carrying() {
+            end = Instant::now() + GRACE;
+        }
+        let mut waiting = [PollFd::new(signals, PollFlags::POLLIN)];
+        match poll(&mut waiting, LOOKS) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        while let Some(arrived) = next_signal(signals.as_raw_fd()) {
+            if PASSED_ON.contains(&arrived.signal) {
+                return Ok(());
+            }
+        }
     }
+    Ok(())
 }
 
 fn exit_code(status: ExitStatus) -> u8 {

@@ -1,12 +1,15 @@
 //! What passes between a client and its server is what each wrote.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::client::{Start, is_error, text};
-use crate::common::Place;
+use crate::common::{Place, STOCKADE};
 
 /// The lines that a server got, as it told them in hexadecimal.
 fn got(stderr: &str) -> Vec<String> {
@@ -211,4 +214,30 @@ fn a_call_without_a_name_is_answered() {
     assert_eq!(response["error"]["code"], json!(-32602));
     assert!(!is_error(&client.call("echo", json!({}))));
     client.end();
+}
+
+#[test]
+fn a_client_that_reads_late_gets_the_last_line_whole() {
+    const LENGTH: usize = 3_000_000;
+    let place = Place::new();
+    let script = format!(
+        r#"printf '{{"jsonrpc":"2.0","method":"notifications/x","params":{{"text":"'; head -c {LENGTH} /dev/zero | tr '\0' x
+        printf '"}}}}\n'"#
+    );
+    let mut child = Command::new(STOCKADE.path())
+        .args(["mcp", "wrap", "--", "sh", "-c", &script])
+        .current_dir(&place.root)
+        .env("HOME", &place.home)
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Longer than a server that has ended may keep its lines.
+    thread::sleep(Duration::from_secs(6));
+    let mut got = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut got).unwrap();
+    assert!(got.len() > LENGTH && got.ends_with("\"}}\n"), "{} bytes", got.len());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

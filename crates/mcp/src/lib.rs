@@ -11,6 +11,7 @@ mod line;
 mod listing;
 mod message;
 mod naming;
+mod queue;
 mod refusal;
 pub mod relay;
 mod result;

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::line::Lines;
+use crate::queue::Queue;
 use crate::session::{Passed, Session, serve};
 
 /// The streams of a session, beside the one that it writes to its client.
@@ -47,10 +48,16 @@ where
     spawn("stockade-asked", Box::new(move || serve(&shared, ask)))?;
     let shared = Arc::clone(session);
     spawn("stockade-refusals", Box::new(move || follow(&shared, &events)))?;
+    let queue = Arc::new(Queue::default());
+    let queued = Arc::clone(&queue);
+    spawn(
+        "stockade-to-server",
+        Box::new(move || write_to_server(&queued, to_server)),
+    )?;
     let shared = Arc::clone(session);
     spawn(
         "stockade-client",
-        Box::new(move || serve_client(&shared, from_client, to_server)),
+        Box::new(move || serve_client(&shared, from_client, &queue)),
     )?;
     let shared = Arc::clone(session);
     spawn("stockade-server", Box::new(move || serve_server(&shared, from_server)))
@@ -69,7 +76,7 @@ fn follow(session: &Session, events: &UnixStream) {
     }
 }
 
-fn serve_client(session: &Session, from_client: File, mut to_server: impl Write) {
+fn serve_client(session: &Session, from_client: File, to_server: &Queue) {
     let mut lines = Lines::of(from_client);
     loop {
         let line = match lines.next() {
@@ -80,18 +87,24 @@ fn serve_client(session: &Session, from_client: File, mut to_server: impl Write)
                 break;
             }
         };
-        let written = match session.of_client(line) {
-            Passed::AsIs => to_server.write_all(line),
-            Passed::Changed(text) => to_server.write_all(text.as_bytes()),
-            Passed::Nothing => Ok(()),
+        let is_read = match session.of_client(line) {
+            Passed::AsIs => to_server.push(line.to_vec()),
+            Passed::Changed(text) => to_server.push(text.into_bytes()),
+            Passed::Nothing => true,
         };
-        if written.is_err() {
-            // The server reads no more: neither does this program, so that the client learns of it.
-            close_standard_input();
+        if !is_read {
             break;
         }
     }
+    to_server.end();
     session.end();
+}
+
+fn write_to_server(queue: &Queue, to_server: impl Write) {
+    if !queue.write_to(to_server) {
+        // The server reads no more: neither does this program, so that the client learns of it.
+        close_standard_input();
+    }
 }
 
 /// Carries the server's lines, and their end.
@@ -110,6 +123,7 @@ fn carry_to_client(session: &Session, from_server: impl Read) {
             Ok(None) => return,
             Err(error) => return session.tell_end("the server", &error),
         };
+        let _busy = session.carrying();
         let written = match session.of_server(line) {
             Passed::AsIs => session.to_client(line),
             Passed::Changed(text) => session.to_client(text.as_bytes()),

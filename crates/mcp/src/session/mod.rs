@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -70,6 +71,16 @@ pub struct Session {
     pub(crate) state: Mutex<State>,
     client: Mutex<Box<dyn Write + Send>>,
     events: Mutex<Events>,
+    is_carrying: AtomicBool,
+}
+
+/// While this lives, a line of the server is on its way to the client.
+pub(crate) struct Carrying<'s>(&'s AtomicBool);
+
+impl Drop for Carrying<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 /// What changes while the session lasts.
@@ -157,7 +168,19 @@ impl Session {
                 stream: events,
                 begun: Vec::new(),
             }),
+            is_carrying: AtomicBool::new(false),
         }
+    }
+
+    /// Says that a line of the server is on its way to the client.
+    pub(crate) fn carrying(&self) -> Carrying<'_> {
+        self.is_carrying.store(true, Ordering::Release);
+        Carrying(&self.is_carrying)
+    }
+
+    /// Whether a line of the server is on its way to the client, which may be slow to take it.
+    pub fn is_carrying(&self) -> bool {
+        self.is_carrying.load(Ordering::Acquire)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {

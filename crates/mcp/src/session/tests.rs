@@ -180,7 +180,7 @@ fn listings_that_were_never_answered_leave_the_next_one_checked() {
     let evil = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":[{EVIL}]}}}}\n");
     assert!(talk.passed(&evil(5000)).contains("\"tools\":[]"));
     assert_eq!(talk.passed(&evil(1)), "");
-    assert_eq!(talk.calls("add").is_ok(), false);
+    assert!(talk.calls("add").is_err());
     assert!(talk.calls("add").unwrap_err().contains("has changed"));
 }
 
