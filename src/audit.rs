@@ -1,6 +1,6 @@
 //! `stockade audit`: shows and verifies the audit trail.
 //!
-//! The trail's texts come from targets: each is escaped before a person sees it. JSON escapes by itself.
+//! The trail's texts come from targets: each is escaped before a person sees it, in JSON too.
 
 mod follow;
 mod otel;
@@ -18,6 +18,7 @@ use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 use stockade_store::{Choice, Row, StoreError, Trail, verify};
 use stockade_text::quote::command_line;
+use stockade_text::visible::visible_json;
 
 /// Exit code: the trail was altered.
 const ALTERED: u8 = 1;
@@ -161,7 +162,7 @@ fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure>
 
 /// Prints a row as one line of JSON.
 fn exported(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
-    Ok(writeln!(out, "{}", row.json())?)
+    Ok(writeln!(out, "{}", visible_json(&row.json().to_string()))?)
 }
 
 /// Prints a row as one line.

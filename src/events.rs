@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use stockade::approve::{Answer, EscalationRequest};
 use stockade::audit::{self, Observer, Record, Refused};
 use stockade_store::now_ms;
+use stockade_text::visible::visible_json;
 
 use super::REFUSED;
 use super::message::Failure;
@@ -170,7 +171,7 @@ fn row(run: &str, record: &Record, more: Option<Value>) -> Vec<u8> {
     if let (Value::Object(row), Some(Value::Object(more))) = (&mut row, more) {
         row.extend(more);
     }
-    let mut line = row.to_string().into_bytes();
+    let mut line = visible_json(&row.to_string()).into_owned().into_bytes();
     line.push(b'\n');
     line
 }
@@ -223,5 +224,19 @@ impl Observer for Both {
 
     fn wants_refused(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_moves_a_terminal() {
+        let lost = Record::Lost(audit::Lost { records: 1 });
+        let row = row("r\u{9b}2J", &lost, Some(json!({ "grant": "\u{202e}" })));
+        let text = String::from_utf8(row).unwrap();
+        assert!(text.contains("r\\u009b2J") && text.contains("\\u202e"), "{text:?}");
+        assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..0x7f).contains(&byte)));
     }
 }

@@ -291,6 +291,59 @@ fn following_prints_each_new_row_once_and_escaped() {
 }
 
 #[test]
+fn following_goes_on_with_the_trail_that_takes_the_place_of_one_moved_away() {
+    let place = Place::new();
+    record(&place, RUN, (0..3).map(|n| Record::Denied(seen(&format!("/old{n}")))));
+    let mut child = place
+        .command(STOCKADE)
+        .args(["audit", "list", "--follow"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    for n in 0..3 {
+        assert!(lines.next().unwrap().unwrap().contains(&format!("/old{n}")));
+    }
+    let away = place.path("away");
+    std::fs::create_dir(&away).unwrap();
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head"] {
+        let _ = std::fs::rename(place.state().join(name), away.join(name));
+    }
+    record(&place, RUN, [Record::Denied(seen("/new"))]);
+    assert!(lines.next().unwrap().unwrap().contains("/new"));
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the audit trail was moved away"));
+}
+
+#[test]
+fn no_row_as_json_moves_a_terminal() {
+    let place = Place::new();
+    let odd = "/a\u{9b}2J\u{202e}b\u{200b}\u{7f}c";
+    record(&place, RUN, [Record::Denied(seen(odd))]);
+    for words in [
+        &["audit", "list", "--json"][..],
+        &["audit", "show", RUN, "--json"],
+        &["audit", "export", "--jsonl"],
+        &["audit", "export", "--otel"],
+    ] {
+        let text = output(&place, words);
+        assert!(
+            text.contains("/a\\u009b2J\\u202eb\\u200b\\u007fc"),
+            "{words:?}: {text:?}"
+        );
+        assert!(
+            text.bytes().all(|byte| byte == b'\n' || (b' '..0x7f).contains(&byte)),
+            "{text:?}"
+        );
+        assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    }
+    let row: Value = serde_json::from_str(&output(&place, &["audit", "list", "--json"])).unwrap();
+    assert_eq!(row["record"]["target"], odd);
+}
+
+#[test]
 fn following_ends_with_its_reader() {
     let place = Place::new();
     record(&place, RUN, [Record::Denied(seen("/first"))]);

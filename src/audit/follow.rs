@@ -6,6 +6,7 @@ use std::path::Path;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::super::message::note;
 use super::{Failure, Row, Stop};
 use stockade_store::{Choice, Trail};
 
@@ -20,9 +21,16 @@ pub fn follow(
     out: &mut dyn Write,
 ) -> Result<u8, Failure> {
     let mut trail = None;
+    let mut followed = None;
     loop {
-        if trail.is_none() {
+        let there = Trail::identity(state);
+        if there.is_some() && (trail.is_none() || there != followed) {
+            if followed.is_some() {
+                note("the audit trail was moved away, and a new one begins");
+                choice.after_seq = None;
+            }
             trail = Trail::open_existing(state)?;
+            followed = there;
         }
         if let Some(trail) = &mut trail {
             let mut newest = choice.after_seq;

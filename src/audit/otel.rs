@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use stockade::audit::Record;
 use stockade::config::Decision;
 use stockade_store::Row;
+use stockade_text::visible::visible_json;
 
 use super::{Stop, summary};
 
@@ -17,7 +18,7 @@ const ERROR: (u32, &str) = (17, "ERROR");
 
 /// Prints a row as one line.
 pub fn exported(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
-    Ok(writeln!(out, "{}", logs_data(row))?)
+    Ok(writeln!(out, "{}", visible_json(&logs_data(row).to_string()))?)
 }
 
 fn logs_data(row: &Row) -> Value {

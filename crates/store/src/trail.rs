@@ -1,6 +1,7 @@
 //! The audit trail: one append-only table, one chain for all runs.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -82,6 +83,12 @@ impl Trail {
         };
         let database = AUDIT.open_existing(&place)?;
         Ok(database.map(|database| Trail::of(place, database)))
+    }
+
+    /// Which file the trail of a state directory is: another one, once that was moved away.
+    pub fn identity(state: &Path) -> Option<(u64, u64)> {
+        let file = std::fs::symlink_metadata(state.join(AUDIT.name)).ok()?;
+        Some((file.dev(), file.ino()))
     }
 
     fn of(place: Place, database: Database) -> Trail {
