@@ -111,8 +111,14 @@ fn write(change: &Change) -> Result<(), Failure> {
         note(&format!("removed `{path}`"));
         return Ok(());
     };
-    if change.keeps_copy {
-        change.file.keep_copy()?;
+    if change.keeps_copy
+        && let Some(older) = change.file.keep_copy()?
+    {
+        note(&format!(
+            "`{}` was there with another text: it is `{}` now",
+            shown(&change.file.copy_path()),
+            shown(&older)
+        ));
     }
     change.file.replace(text)?;
     note(&format!("wrote `{path}`"));

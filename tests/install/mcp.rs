@@ -379,6 +379,25 @@ fn one_server_gets_the_profile_that_is_asked_for() {
 }
 
 #[test]
+fn an_older_copy_isnt_replaced_without_a_word() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    let copy = "~/.cursor/mcp.json.stockade-backup";
+    place.file(copy, "mine");
+    let done = stockade(&place, "mcp install --for cursor --yes");
+    assert!(
+        done.stderr().contains("was there with another text: it is `"),
+        "{}",
+        done.stderr()
+    );
+    assert_eq!(read(&place, copy), FILES[7].2);
+    assert_eq!(read(&place, &format!("{copy}.1")), "mine");
+    works(&place, "mcp uninstall --for cursor --yes");
+    assert_eq!(read(&place, copy), "mine");
+    assert!(!place.path(&format!("{copy}.1")).exists());
+}
+
+#[test]
 fn without_a_terminal_the_change_is_only_shown() {
     let place = Place::new();
     place.file("~/.cursor/mcp.json", FILES[7].2);

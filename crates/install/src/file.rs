@@ -16,6 +16,9 @@ use crate::document::MOST_BYTES;
 /// The end of a copy's name.
 const COPY: &str = ".stockade-backup";
 
+/// The most older copies beside one file.
+const MOST_COPIES: usize = 100;
+
 /// The mode of a new file: it may come to hold keys.
 const NEW_MODE: u32 = 0o600;
 
@@ -171,13 +174,13 @@ impl SettingsFile {
         read(&self.copy_path()).ok().flatten().map(|content| content.text)
     }
 
-    /// Keeps a copy beside it, in the place of an older one.
+    /// Keeps a copy beside it. A file that has the copy's name and another text stays under a numbered one, which is returned.
     ///
     /// # Errors
     /// It can't be written.
-    pub fn keep_copy(&self) -> Result<(), FileError> {
+    pub fn keep_copy(&self) -> Result<Option<PathBuf>, FileError> {
         let Some(content) = &self.content else {
-            return Ok(());
+            return Ok(None);
         };
         let path = self.copy_path();
         let failed = |source| io_error("write", &path, source);
@@ -189,17 +192,52 @@ impl SettingsFile {
         written
             .and_then(|()| copy.write_all(content.text.as_bytes()))
             .map_err(failed)?;
+        let older = self.keep_older(content)?;
         copy.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(())
+        Ok(older)
     }
 
-    /// Removes the copy.
+    /// Gives what is in the copy's place another name, too, unless it is the same text.
+    fn keep_older(&self, content: &Content) -> Result<Option<PathBuf>, FileError> {
+        let path = self.copy_path();
+        let is_same = |older: &Content| older.text == content.text && older.has_mark == content.has_mark;
+        if fs::symlink_metadata(&path).is_err() || read(&path).is_ok_and(|older| older.as_ref().is_some_and(is_same)) {
+            return Ok(None);
+        }
+        for number in 1..=MOST_COPIES {
+            let name = self.older_path(number);
+            // Unlike a renaming, this replaces nothing.
+            match fs::hard_link(&path, &name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                linked => {
+                    return linked
+                        .map(|()| Some(name))
+                        .map_err(|source| io_error("keep", &path, source));
+                }
+            }
+        }
+        Err(unfit(&path, "has too many older ones beside it"))
+    }
+
+    fn older_path(&self, number: usize) -> PathBuf {
+        let mut name = OsString::from(self.copy_path());
+        name.push(format!(".{number}"));
+        name.into()
+    }
+
+    /// Removes the copy. An older one takes its place again.
     ///
     /// # Errors
     /// It can't be removed.
     pub fn remove_copy(&self) -> Result<(), FileError> {
         let path = self.copy_path();
-        match fs::remove_file(&path) {
+        let numbered = (1..=MOST_COPIES).map(|number| self.older_path(number));
+        let older = numbered.take_while(|path| fs::symlink_metadata(path).is_ok()).last();
+        let removed = match older {
+            Some(older) => fs::rename(older, &path),
+            None => fs::remove_file(&path),
+        };
+        match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", &path, error)),
             _ => Ok(()),
         }
@@ -298,6 +336,32 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::read_to_string(file.copy_path()).unwrap(), "\u{feff}{}");
         assert_eq!(fs::metadata(file.copy_path()).unwrap().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_file_with_the_name_of_a_copy_is_kept_and_comes_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.json");
+        fs::write(&path, "{}").unwrap();
+        let file = SettingsFile::read(&path, None).unwrap();
+        let (copy, older) = (file.copy_path(), directory.path().join("a.json.stockade-backup.1"));
+        fs::write(&copy, "mine").unwrap();
+        assert_eq!(file.keep_copy().unwrap(), Some(older.clone()));
+        assert_eq!(fs::read_to_string(&older).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "{}");
+        // The same text once more needs no other name.
+        assert_eq!(file.keep_copy().unwrap(), None);
+        file.remove_copy().unwrap();
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "mine");
+        assert!(!older.exists());
+        // A link stays a link, and what it leads to is left alone.
+        fs::remove_file(&copy).unwrap();
+        symlink("nowhere", &copy).unwrap();
+        assert_eq!(file.keep_copy().unwrap(), Some(older.clone()));
+        assert_eq!(fs::read_link(&older).unwrap(), Path::new("nowhere"));
+        file.remove_copy().unwrap();
+        file.remove_copy().unwrap();
+        assert!(fs::symlink_metadata(&copy).is_err());
     }
 
     #[test]
