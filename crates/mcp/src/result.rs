@@ -27,7 +27,15 @@ impl<'a> Outcome<'a> {
     /// Of a response; `None` for what isn't the end of a call, or fails for another reason.
     fn of(response: &Object<'a>) -> Option<Outcome<'a>> {
         if let Some(result) = response.object("result") {
-            result.get("content").filter(|content| content.get().starts_with('['))?;
+            let has = |names: [&str; 2]| names.iter().any(|name| result.get(name).is_some());
+            let is_end = match result.get("content") {
+                Some(content) => content.get().starts_with('['),
+                // Clients read it as one with empty content. A call that goes on hasn't come back.
+                None => has(["structuredContent", "toolResult"]) || !has(["task", "resultType"]),
+            };
+            if !is_end {
+                return None;
+            }
             let is_error = result.get("isError").is_some_and(|value| value.get() == "true");
             return Some(Outcome::Content(result, is_error));
         }
@@ -55,8 +63,8 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
     let told = content(&refusal::text(&refusals, server));
     match outcome {
         Outcome::Content(result, _) => {
-            let kept = result.get("content")?;
-            let begun = kept.get().trim_end().strip_suffix(']')?;
+            let kept = result.get("content").map_or("[]", RawValue::get);
+            let begun = kept.trim_end().strip_suffix(']')?;
             let has_some = !begun.trim_start_matches('[').trim_start().is_empty();
             let content = format!("{begun}{}{told}]", if has_some { "," } else { "" });
             let result = result.with(&[("content", content), ("isError", "true".into())]);
@@ -170,6 +178,23 @@ mod tests {
         ] {
             let response = format!(r#"{{"id":1,"result":{result}}}"#);
             assert_eq!(told(&response, vec![refusal("/x/y", false)], vec![]), None);
+        }
+    }
+
+    #[test]
+    fn a_result_without_content_is_explained_too() {
+        for result in [
+            "{}",
+            r#"{"structuredContent":{"r":1}}"#,
+            r#"{"toolResult":"x","task":{}}"#,
+        ] {
+            let response = format!(r#"{{"id":1,"result":{result}}}"#);
+            let text = told(&response, vec![refusal("/x/y", false)], vec![]).unwrap();
+            assert!(
+                text.contains(r#""content":[{"type":"text""#) && text.contains("/x/y"),
+                "{text}"
+            );
+            assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
         }
     }
 

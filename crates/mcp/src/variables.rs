@@ -2,7 +2,7 @@
 //!
 //! Clients start a server either with a short list of their own variables and those of its configuration (the official
 //! libraries do), or with all of theirs and those. So what this process has and its client hasn't, or has with another value,
-//! was set for the server; and where the client left out nearly all variables of its own, so was all that isn't on the short list.
+//! was set for the server; and where the client passed none of its other variables, so was all that isn't on the short list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,9 +18,6 @@ pub type Variables = BTreeMap<OsString, OsString>;
 /// The variables that the official libraries pass of a client's own.
 const SHORT: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
-/// So many variables are left out for each one that has the client's value, if those that aren't were chosen one by one.
-const LEFT_OUT_FOR_EACH: usize = 4;
-
 /// What shells set and change by themselves.
 const OF_SHELLS: [&str; 5] = ["_", "SHLVL", "PWD", "OLDPWD", "COLUMNS"];
 
@@ -33,7 +30,7 @@ const MOST_SHELLS: usize = 4;
 /// The names of the variables of `own` that were set for the server, where the client has these of `clients`.
 pub fn set_for_server(own: &Variables, clients: &Variables) -> Vec<OsString> {
     let is_usual = |name: &OsString| SHORT.iter().chain(&OF_SHELLS).any(|known| name == *known);
-    let is_short = left_out_nearly_all(own, clients.iter().filter(|(name, _)| !is_usual(name)));
+    let is_short = left_out_all(own, clients.iter().filter(|(name, _)| !is_usual(name)));
     let was_set = |name: &OsString, value: &OsString| match is_short {
         true => {
             !is_usual(name)
@@ -47,18 +44,18 @@ pub fn set_for_server(own: &Variables, clients: &Variables) -> Vec<OsString> {
     names.cloned().collect()
 }
 
-/// Whether a client started this process with nearly none of these variables of its own. One that only removed a few passed the
-/// rest on without saying so.
-fn left_out_nearly_all<'a>(own: &Variables, clients: impl Iterator<Item = (&'a OsString, &'a OsString)>) -> bool {
-    let (mut left_out, mut passed) = (0, 0);
+/// Whether a client started this process with none of these variables of its own. One that only removed some passed the rest on
+/// without saying so, its secrets among them.
+fn left_out_all<'a>(own: &Variables, clients: impl Iterator<Item = (&'a OsString, &'a OsString)>) -> bool {
+    let mut left_out = false;
     for (name, value) in clients {
         match own.get(name) {
-            None => left_out += 1,
-            Some(here) if here == value => passed += 1,
+            None => left_out = true,
+            Some(here) if here == value => return false,
             Some(_) => {}
         }
     }
-    left_out > passed * LEFT_OUT_FOR_EACH
+    left_out
 }
 
 /// The variables of the client: of the first process above this one that isn't a shell with the same variables. `None` if they
@@ -110,9 +107,9 @@ mod tests {
 
     #[test]
     fn of_a_short_list_all_others_were_set_for_the_server() {
-        let clients = "HOME=/h PATH=/bin USER=ada AWS_SECRET=x EDITOR=vi LANG=C TZ=UTC DISPLAY=:0 PAGER=less";
+        let clients = "HOME=/h PATH=/bin USER=ada AWS_SECRET=x EDITOR=vi";
         assert_eq!(set("HOME=/h PATH=/bin USER=ada API_TOKEN=t", clients), ["API_TOKEN"]);
-        assert_eq!(set("HOME=/h PATH=/opt/bin EDITOR=vi", clients), ["EDITOR", "PATH"]);
+        assert_eq!(set("HOME=/h PATH=/opt/bin EDITOR=ed", clients), ["EDITOR", "PATH"]);
         assert_eq!(set("HOME=/h PATH=/bin", clients), [""; 0]);
     }
 
@@ -138,6 +135,11 @@ mod tests {
         assert_eq!(
             set("HOME=/h AWS_SECRET=x GITHUB_TOKEN=y API_TOKEN=t", clients),
             ["API_TOKEN"]
+        );
+        let many: String = (0..30).map(|number| format!(" VSCODE_{number}=1")).collect();
+        assert_eq!(
+            set("HOME=/h AWS_SECRET=x", &format!("HOME=/h AWS_SECRET=x{many}")),
+            [""; 0]
         );
     }
 

@@ -427,6 +427,8 @@ impl Session {
             }
             let id = self.next_id(&mut state);
             state.roots_asked = Some(id.clone());
+            // Until it answers none counts: it may have taken them back.
+            state.roots.clear();
             id
         };
         self.say(&format!(
@@ -512,14 +514,18 @@ impl Session {
         }
         match request.open {
             Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
-            Open::Call(call) if result.get("tools").is_none() => {
+            // No call returns a listing: a client might take it for one, and what it says of refusals is lost in it.
+            Open::Call(_) if result.get("tools").is_some() => {
+                return Message::odd_response("the result of a call holds a list of tools", &request.written_id);
+            }
+            Open::Call(call) => {
                 let explained = explained(message, &call, &self.setup.name);
                 return explained.map_or(Message::AsIs, Message::Changed);
             }
             Open::List { is_continued } => {
                 return self.checked(message, &result, Some(is_continued), &request.written_id);
             }
-            Open::Call(_) | Open::Other => {}
+            Open::Other => {}
         }
         // A client might take it for a listing, whatever it asked for.
         match result.get("tools") {

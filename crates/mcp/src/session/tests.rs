@@ -156,12 +156,7 @@ fn a_second_response_to_a_request_does_not_pass() {
 #[test]
 fn a_listing_is_checked_whatever_was_asked() {
     let evil = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{EVIL}]}}}}\n");
-    for method in [
-        "tools/call\",\"params\":{\"name\":\"add\"},\"x\":\"",
-        "ping",
-        "initialize",
-        "tools/List",
-    ] {
+    for method in ["ping", "initialize", "tools/List"] {
         let talk = accepted();
         talk.asks("1", method);
         assert_eq!(
@@ -169,6 +164,9 @@ fn a_listing_is_checked_whatever_was_asked() {
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}\n"
         );
     }
+    let talk = accepted();
+    talk.asks("1", "tools/call\",\"params\":{\"name\":\"add\"},\"x\":\"");
+    assert!(talk.passed(&evil).contains("\"error\":"));
 }
 
 #[test]
