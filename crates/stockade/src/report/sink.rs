@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FallocateFlags, fallocate};
 
 use super::Report;
-use crate::surroundings::Surroundings;
 use stockade_sys::file::{self, OpenHow};
 
 /// Space reserved before the run, which may fill the file system.
@@ -51,7 +50,7 @@ impl Sink {
     /// Opens a file of the caller's choosing, never through a link, and empties it. A file with a second hard link is refused.
     ///
     /// # Errors
-    /// It can't be opened for writing, is a link, has a second hard link, or would be one of Stockade's own files.
+    /// It can't be opened for writing, is a link, has a second hard link, or is a database.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -66,11 +65,6 @@ impl Sink {
             .read(true)
             .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
             .open(above)?;
-        if holds_the_state(&directory)? {
-            return Err(io::Error::other(
-                "the audit trail and what Stockade remembers lie in this directory",
-            ));
-        }
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
         let metadata = file.metadata()?;
@@ -79,6 +73,9 @@ impl Sink {
             // Through its other name it could be rewritten after the run.
             if metadata.nlink() > 1 {
                 return Err(io::Error::from_raw_os_error(libc::EMLINK));
+            }
+            if is_database(&file).unwrap_or(false) {
+                return Err(io::Error::other("it is a database of SQLite, as the audit trail is"));
             }
             file.set_len(0)?;
             // Not every file system supports this, and one that is nearly full may hold the report all the same.
@@ -160,14 +157,12 @@ impl Sink {
     }
 }
 
-/// Whether this is the caller's state directory.
-fn holds_the_state(directory: &File) -> io::Result<bool> {
-    let state = Surroundings::here().ok().and_then(|surroundings| surroundings.state);
-    let Some(Ok(state)) = state.map(std::fs::metadata) else {
-        return Ok(false);
-    };
-    let directory = directory.metadata()?;
-    Ok((directory.dev(), directory.ino()) == (state.dev(), state.ino()))
+/// Whether a file is a database of SQLite, such as an audit trail, whose place no document takes. It is open for writing alone.
+fn is_database(file: &File) -> io::Result<bool> {
+    const BEGINS: &[u8; 16] = b"SQLite format 3\0";
+    let mut begins = [0; BEGINS.len()];
+    let read = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?.read_at(&mut begins, 0)?;
+    Ok(read == BEGINS.len() && begins == *BEGINS)
 }
 
 fn kernel_name(file: &File) -> io::Result<PathBuf> {
