@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from typing import List
+from unittest import mock
 
 from stockade.kernel import kernelspec
 
@@ -42,6 +43,10 @@ class Starting(PlaceTest):
         told = self.started(self.words(), str(self.root))
         self.assertIn("can't read the connection file", told.stderr)
         self.assertFalse(self.marker.exists())
+
+    def test_an_empty_search_path_of_the_users_does_not_come_to_the_start(self) -> None:
+        with mock.patch.dict(os.environ, {"PYTHONPATH": f"{os.pathsep}/x{os.pathsep}y{os.pathsep}."}):
+            self.assertEqual(kernelspec([], "x")["env"], {"PYTHONPATH": "/x"})
 
     def test_a_kernelspec_of_before_is_refused(self) -> None:
         for path in self.root.rglob("*.py"):

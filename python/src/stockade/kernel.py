@@ -95,6 +95,9 @@ def kernelspec(flags: Sequence[str], display_name: str) -> Dict[str, Any]:
     """The content of ``kernel.json``."""
     return {
         "argv": [sys.executable, "-c", _STARTER, "start", "-f", "{connection_file}", "--", *flags],
+        # An empty entry, as `PYTHONPATH=$PYTHONPATH:/x` makes one, is the notebook's directory, and Python loads of it before
+        # the first word of the starter.
+        "env": {"PYTHONPATH": os.pathsep.join(filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep)))},
         "display_name": display_name,
         "language": "python",
         # Stockade passes SIGINT on to the kernel.
