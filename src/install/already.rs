@@ -44,6 +44,9 @@ pub fn remarks(program: &Program, standing: Standing<'_>) -> Vec<String> {
                 .to_string(),
         );
     }
+    if wrap_flags(program).is_some_and(|flags| flags.iter().any(|flag| flag.contains("${"))) {
+        remarks.push("its flags hold `${`, and what the client puts in its place isn't known".into());
+    }
     match wrap_flags(program) {
         Some(flags) => remarks.extend(pairs(flags).filter_map(|pair| remark(pair, standing))),
         None => remarks.push(format!(

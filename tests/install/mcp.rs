@@ -300,6 +300,7 @@ fn what_is_wrapped_already_is_shown_with_a_warning_of_what_it_may_do() {
     for (flags, said) in [
         (r#""--profile", "trusted""#, "it runs in `trusted`"),
         (r#""--profile=trusted""#, "it runs in `trusted`"),
+        (r#""--profile", "${P:-trusted}""#, "what the client puts in its place"),
         (r#""--profile", "./own.toml""#, "`./own.toml` is a file of the project"),
         (r#""--write", "/srv""#, "has `--write /srv`"),
         (r#""--net=all""#, "has `--net all`"),
