@@ -262,8 +262,9 @@ class Processes(PlaceTest):
         self.assertIsInstance(process.error, stockade.StockadeError)
 
     def test_an_interrupt_ends_the_run(self) -> None:
+        # What starts the tests may have SIGINT ignored.
         code = (
-            "import stockade, sys\ntry: stockade.run(['sh', '-c', 'trap \"\" INT; echo $$ > pid; sleep 99'], write='.')\n"
+            "import signal, stockade, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\ntry: stockade.run(['sh', '-c', 'trap \"\" INT; echo $$ > pid; sleep 99'], write='.')\n"
             "except KeyboardInterrupt: sys.exit(42)"
         )
         process = subprocess.Popen([sys.executable, "-c", code], cwd=self.root, stderr=subprocess.DEVNULL)
