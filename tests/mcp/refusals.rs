@@ -46,14 +46,12 @@ fn a_refusal_that_the_server_swallows_is_told() {
 fn a_good_call_stays_as_it_is_beside_what_programs_do_without() {
     let place = Place::new();
     let file = place.file("data", "content");
+    let shared = tempfile::tempdir_in("/tmp").unwrap();
     let mut client = Start::wrapped(&[]).start(&place);
     for (tool, arguments) in [
         ("probe", json!({})),
         ("read", json!({ "path": file })),
-        (
-            "write",
-            json!({ "path": format!("/tmp/{}", place.root.display().to_string().replace('/', "-")) }),
-        ),
+        ("write", json!({ "path": shared.path().join("out") })),
     ] {
         let result = client.call(tool, arguments);
         assert!(!is_error(&result) && !text(&result).contains("denied"), "{result}");
