@@ -3,13 +3,17 @@
 
 use std::collections::VecDeque;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use nix::libc::PIPE_BUF;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::line::LONGEST;
 
-/// Lines in their order.
-#[derive(Default)]
-pub struct Queue {
+/// Lines in their order, and the server's end of a pipe.
+pub struct Queue<W> {
+    server: W,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -17,7 +21,7 @@ pub struct Queue {
 #[derive(Default)]
 struct State {
     lines: VecDeque<Vec<u8>>,
-    /// Of all lines.
+    /// Of all lines, with the one that is being written.
     bytes: usize,
     /// Whether no line is added any more.
     is_over: bool,
@@ -25,17 +29,42 @@ struct State {
     is_unread: bool,
 }
 
-impl Queue {
-    /// Adds a line; waits while there are `LONGEST` bytes. Returns whether the server still reads.
-    pub fn push(&self, line: Vec<u8>) -> bool {
+impl<W: AsFd> Queue<W>
+where
+    for<'w> &'w W: Write,
+{
+    /// An empty one.
+    pub fn to(server: W) -> Queue<W> {
+        Queue {
+            server,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Writes a line at once if that doesn't wait for the server, which saves a thread's waking; otherwise adds it, and waits
+    /// while there are `LONGEST` bytes. Returns whether the server still reads.
+    pub fn push(&self, line: &[u8]) -> bool {
         let mut state = self.state();
+        if state.bytes == 0 && !state.is_unread && self.has_room_for(line) {
+            state.is_unread = (&self.server).write_all(line).is_err();
+            return !state.is_unread;
+        }
         while !state.is_unread && state.bytes > 0 && state.bytes + line.len() > LONGEST {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.bytes += line.len();
-        state.lines.push_back(line);
+        state.lines.push_back(line.to_vec());
         self.changed.notify_all();
         !state.is_unread
+    }
+
+    /// Whether a write of this line can't block: a pipe that is ready takes `PIPE_BUF` bytes (pipe(7)).
+    fn has_room_for(&self, line: &[u8]) -> bool {
+        let mut waiting = [PollFd::new(self.server.as_fd(), PollFlags::POLLOUT)];
+        line.len() <= PIPE_BUF
+            && poll(&mut waiting, PollTimeout::ZERO) == Ok(1)
+            && waiting[0].revents() == Some(PollFlags::POLLOUT)
     }
 
     /// No line is added any more.
@@ -45,10 +74,9 @@ impl Queue {
     }
 
     /// Writes the lines until the end, or until the server reads no more. Returns whether all were written.
-    pub fn write_to(&self, mut server: impl Write) -> bool {
+    pub fn write(&self) -> bool {
         while let Some(line) = self.next() {
-            let written = server.write_all(&line).and_then(|()| server.flush());
-            if written.is_err() {
+            if (&self.server).write_all(&line).is_err() {
                 self.state().is_unread = true;
                 self.changed.notify_all();
                 return false;
@@ -56,7 +84,7 @@ impl Queue {
             self.state().bytes -= line.len();
             self.changed.notify_all();
         }
-        true
+        !self.state().is_unread
     }
 
     /// The next line, once there is one; `None` at the end.
@@ -87,27 +115,49 @@ mod tests {
     #[test]
     fn what_adds_lines_goes_on_while_the_server_reads_nothing() {
         let (mut read, write) = io::pipe().unwrap();
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::to(write));
         let writing = Arc::clone(&queue);
-        let writer = thread::spawn(move || writing.write_to(write));
+        let writer = thread::spawn(move || writing.write());
         let line = vec![b'x'; 1 << 20];
         // Far more than a pipe holds, and nothing was read.
         for _ in 0..8 {
-            assert!(queue.push(line.clone()));
+            assert!(queue.push(&line));
         }
         queue.end();
-        let mut got = Vec::new();
-        io::Read::read_to_end(&mut read, &mut got).unwrap();
-        assert!(writer.join().unwrap() && got.len() == 8 << 20);
+        let mut got = vec![0; 8 << 20];
+        io::Read::read_exact(&mut read, &mut got).unwrap();
+        assert!(writer.join().unwrap());
     }
 
     #[test]
     fn a_server_that_reads_no_more_is_noticed() {
         let (read, write) = io::pipe().unwrap();
         drop(read);
-        let queue = Queue::default();
-        assert!(queue.push(b"a\n".to_vec()));
-        assert!(!queue.write_to(write));
-        assert!(!queue.push(b"b\n".to_vec()));
+        let queue = Queue::to(write);
+        // A pipe without a reader isn't only ready, so the line waits.
+        assert!(queue.push(b"a\n"));
+        assert!(!queue.write());
+        assert!(!queue.push(b"b\n"));
+        queue.end();
+        assert!(!queue.write());
+    }
+
+    #[test]
+    fn a_short_line_is_there_at_once_and_never_before_an_earlier_one() {
+        let (mut read, write) = io::pipe().unwrap();
+        let queue = Queue::to(write);
+        let mut got = vec![0; 2];
+        // Nothing else writes.
+        assert!(queue.push(b"a\n"));
+        io::Read::read_exact(&mut read, &mut got).unwrap();
+        assert_eq!(got, b"a\n");
+        let long = vec![b'x'; PIPE_BUF + 1];
+        assert!(queue.push(&long) && queue.push(b"b\n"));
+        queue.end();
+        assert!(queue.write());
+        drop(queue);
+        let mut rest = Vec::new();
+        io::Read::read_to_end(&mut read, &mut rest).unwrap();
+        assert_eq!(rest, [&long[..], b"b\n"].concat());
     }
 }

@@ -33,7 +33,8 @@ pub struct Streams<I, O> {
 /// There is no thread.
 pub fn start<I, O>(session: &Arc<Session>, streams: Streams<I, O>) -> io::Result<JoinHandle<()>>
 where
-    I: Write + Send + 'static,
+    I: AsFd + Send + Sync + 'static,
+    for<'i> &'i I: Write,
     O: Read + Send + 'static,
 {
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| thread::Builder::new().name(name.into()).spawn(work);
@@ -48,12 +49,9 @@ where
     spawn("stockade-asked", Box::new(move || serve(&shared, ask)))?;
     let shared = Arc::clone(session);
     spawn("stockade-refusals", Box::new(move || follow(&shared, &events)))?;
-    let queue = Arc::new(Queue::default());
+    let queue = Arc::new(Queue::to(to_server));
     let queued = Arc::clone(&queue);
-    spawn(
-        "stockade-to-server",
-        Box::new(move || write_to_server(&queued, to_server)),
-    )?;
+    spawn("stockade-to-server", Box::new(move || write_to_server(&queued)))?;
     let shared = Arc::clone(session);
     spawn(
         "stockade-client",
@@ -76,7 +74,10 @@ fn follow(session: &Session, events: &UnixStream) {
     }
 }
 
-fn serve_client(session: &Session, from_client: File, to_server: &Queue) {
+fn serve_client<W: AsFd>(session: &Session, from_client: File, to_server: &Queue<W>)
+where
+    for<'w> &'w W: Write,
+{
     let mut lines = Lines::of(from_client);
     loop {
         let line = match lines.next() {
@@ -88,8 +89,8 @@ fn serve_client(session: &Session, from_client: File, to_server: &Queue) {
             }
         };
         let is_read = match session.of_client(line) {
-            Passed::AsIs => to_server.push(line.to_vec()),
-            Passed::Changed(text) => to_server.push(text.into_bytes()),
+            Passed::AsIs => to_server.push(line),
+            Passed::Changed(text) => to_server.push(text.as_bytes()),
             Passed::Nothing => true,
         };
         if !is_read {
@@ -100,8 +101,11 @@ fn serve_client(session: &Session, from_client: File, to_server: &Queue) {
     session.end();
 }
 
-fn write_to_server(queue: &Queue, to_server: impl Write) {
-    if !queue.write_to(to_server) {
+fn write_to_server<W: AsFd>(queue: &Queue<W>)
+where
+    for<'w> &'w W: Write,
+{
+    if !queue.write() {
         // The server reads no more: neither does this program, so that the client learns of it.
         close_standard_input();
     }
