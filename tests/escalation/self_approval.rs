@@ -136,7 +136,7 @@ fn a_flag_that_names_a_socket_of_stockades_is_refused() {
         (format!("{state}/approvals/1-a.sock"), void),
         (format!("{state}/approvals"), void),
         (state.to_string(), void),
-        ("link".to_string(), "leads out of the root"),
+        ("link".to_string(), "leads out of `"),
     ] {
         let begun = run().file("~/.local/state/stockade/approvals/x.sock", "");
         std::os::unix::fs::symlink(begun.place.state().join("approvals/x.sock"), begun.place.path("link")).unwrap();

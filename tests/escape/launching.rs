@@ -52,6 +52,35 @@ fn a_link_out_of_the_root_that_is_gone_by_the_launch_grants_nothing() {
     }
 }
 
+/// Where an earlier run could write, what a flag names may be a link of its own.
+#[test]
+fn a_link_out_of_another_written_tree_stops_the_launch() {
+    let place = place();
+    let shared = place.path("~/shared");
+    fs::create_dir_all(&shared).unwrap();
+    symlink(place.path("~/private"), shared.join("tgt")).unwrap();
+    let free = finish(place.command("cat").arg(shared.join("tgt/f")), b"");
+    assert_eq!(free.stdout(), "SECRET", "so this proves nothing");
+    let sandbox = || Sandbox::profile("minimal").unwrap().write(&shared);
+    let named = [
+        sandbox().root(&place.root).read(shared.join("tgt")),
+        sandbox().root(shared.join("tgt")),
+    ];
+    for sandbox in named {
+        let refused = read_secret(&place, &sandbox);
+        assert!(matches!(refused, Err(Error::FlagLinkOut { .. })), "{refused:?}");
+    }
+    // Without a run that could have made it, the link is its user's.
+    let read = read_secret(
+        &place,
+        &Sandbox::profile("minimal")
+            .unwrap()
+            .root(&place.root)
+            .read(shared.join("tgt")),
+    );
+    assert_eq!(read.unwrap().stdout, b"SECRET");
+}
+
 #[test]
 fn a_link_that_is_made_after_the_look_at_a_flag_stops_the_launch() {
     for flag in FLAGS {
@@ -96,7 +125,7 @@ fn a_run_that_swaps_a_link_while_another_launches_opens_nothing_outside_the_root
                 !place.path("~/private/planted").exists(),
                 "{flag}: written after {seen:?}"
             );
-            seen[usize::from(stderr.contains("leads out of the root"))] += 1;
+            seen[usize::from(stderr.contains("leads out of `"))] += 1;
         }
         assert!(begun.elapsed() < Duration::from_secs(120), "no race: {seen:?}");
     }

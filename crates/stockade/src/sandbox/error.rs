@@ -79,16 +79,20 @@ pub enum Error {
         /// The link's target.
         real: PathBuf,
     },
-    /// A flag's path leads out of the root by a link in it.
+    /// A flag's path leads out of the root, or of another tree that runs may write, by a link in it.
     #[error(
-        "`{flag}` leads out of the root: `{}` is a link on the way to `{}`",
+        "`{}` leads out of `{}`: `{}` is a link on the way to `{}`",
+        visible(flag),
+        visible(&tree.to_string_lossy()),
         visible(&link.to_string_lossy()),
         visible(&real.to_string_lossy())
     )]
     FlagLinkOut {
         /// The flag.
         flag: String,
-        /// The link in the root.
+        /// The root, or the tree.
+        tree: PathBuf,
+        /// The link in it.
         link: PathBuf,
         /// The path's real target.
         real: PathBuf,

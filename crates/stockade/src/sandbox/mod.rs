@@ -600,21 +600,31 @@ impl Sandbox {
         self.refuse_flags_out(root)
     }
 
-    /// The same for the paths of flags: `./out` means a path in the root, and not what an earlier run made of it.
+    /// The same for the paths of flags, and for all trees that a flag lets runs write: `./out` means a path there, and not
+    /// what an earlier run made of it. The root's own name may lead through such a tree.
     fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
-        for (flag, walked) in &self.named {
-            let link = walked.links.iter().rfind(|link| link.starts_with(root));
-            if let Some(link) = link
-                && !walked.real.starts_with(root)
-            {
-                return Err(Error::FlagLinkOut {
-                    flag: flag.clone(),
+        let grants = self.additions.grants.iter();
+        let written = grants.filter(|(access, ..)| access.contains(Access::WRITE));
+        let trees = || std::iter::once(root).chain(written.clone().map(|(_, path, _)| path.as_path()));
+        let refuse = |flag: &str, walked: &Walked, tree: &Path| {
+            let link = walked.links.iter().rfind(|link| link.starts_with(tree));
+            match link {
+                Some(link) if !walked.real.starts_with(tree) => Err(Error::FlagLinkOut {
+                    flag: flag.to_string(),
+                    tree: tree.to_path_buf(),
                     link: link.clone(),
                     real: walked.real.clone(),
-                });
+                }),
+                _ => Ok(()),
             }
+        };
+        for (flag, walked) in &self.named {
+            trees().try_for_each(|tree| refuse(flag, walked, tree))?;
         }
-        Ok(())
+        let Some(named) = &self.root else { return Ok(()) };
+        let walked = Walker::default().walk(named);
+        let flag = format!("--root {}", named.display());
+        trees().try_for_each(|tree| refuse(&flag, &walked, tree))
     }
 
     /// Its runs' policy, without the additions for their commands.
