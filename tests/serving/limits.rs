@@ -252,3 +252,14 @@ fn a_server_never_offers_trusted() {
         );
     }
 }
+
+#[test]
+fn only_its_user_reads_a_script() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    let code =
+        "import os\nfor path in __file__, os.path.dirname(__file__):\n  print(oct(os.stat(path).st_mode & 0o77))";
+    let result = session.call("run_script", json!({ "language": "python", "code": code }));
+    let told = result["structuredContent"]["stdout"].as_str().unwrap_or_default();
+    assert!(told.ends_with("0o0\n"), "the directory opens to others: {result}");
+}

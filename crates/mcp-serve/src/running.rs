@@ -1,8 +1,10 @@
 //! A run: its command line, and the task that attends it while questions and the end are waited for elsewhere.
 
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -27,7 +29,8 @@ const OUTPUT: Bounds = Bounds {
 /// The most bytes of a question. Stockade asks none that is longer.
 const LONGEST_QUESTION: u64 = 256 << 10;
 
-/// Where scripts are put: no shipped profile writes there, so a run can't change the script of another.
+/// Where scripts are put if nothing better is there. Like in the others, no shipped profile writes there, so a run can't
+/// change the script of another.
 const SCRIPTS: &str = "/var/tmp";
 
 /// A run that goes on. Dropping it ends the run.
@@ -179,12 +182,46 @@ fn command(order: &Order, words: &mut Vec<OsString>) -> io::Result<Option<TempDi
 /// A script in a directory of its own, which goes with the run.
 fn script(name: &str, code: &str) -> io::Result<(TempDir, PathBuf)> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix("stockade-mcp-");
-    let directory = builder.tempdir_in(SCRIPTS).or_else(|_| builder.tempdir())?;
+    builder
+        .prefix("stockade-mcp-")
+        .permissions(Permissions::from_mode(0o700));
+    let directory = places().find_map(|place| builder.tempdir_in(place).ok());
+    let directory = directory.map_or_else(|| builder.tempdir(), Ok)?;
+    refuse_modules_of_others(directory.path())?;
     let path = directory.path().join(name);
     let mut file = std::fs::File::create_new(&path)?;
     file.write_all(code.as_bytes())?;
     Ok((directory, path))
+}
+
+/// Directories for scripts, the best one first: Node looks for modules above a script, so other users shouldn't be able to
+/// make anything there. That of a session is one's own (file-hierarchy(7)); only root may make something in `/run`.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let user = nix::unistd::geteuid();
+    let own = match user.is_root() {
+        true => PathBuf::from("/run"),
+        false => PathBuf::from(format!("/run/user/{user}")),
+    };
+    let is_own = |place: &PathBuf| {
+        std::fs::symlink_metadata(place)
+            .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user.as_raw() && metadata.mode() & 0o022 == 0)
+    };
+    Some(own).filter(is_own).into_iter().chain([PathBuf::from(SCRIPTS)])
+}
+
+/// Refuses a place above which another user has modules, which a script could load by their names alone.
+fn refuse_modules_of_others(place: &Path) -> io::Result<()> {
+    let user = nix::unistd::geteuid().as_raw();
+    for above in place.ancestors().skip(1) {
+        let modules = above.join("node_modules");
+        if let Ok(metadata) = std::fs::symlink_metadata(&modules)
+            && ![0, user].contains(&metadata.uid())
+        {
+            let text = format!("another user's `{}` would be loaded from", modules.display());
+            return Err(io::Error::other(text));
+        }
+    }
+    Ok(())
 }
 
 /// Carries questions from the run, and answers to it.
