@@ -1,12 +1,15 @@
 //! `stockade batch`: results in order, each once whatever ends the batch, and no job gets more than the flags give.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::common::{Finished, Place, Run, STOCKADE, Terminal, finish, is_alive, run, until};
@@ -26,6 +29,10 @@ fn command(place: &Place, flags: &[&str]) -> Command {
 
 fn batch(place: &Place, flags: &[&str]) -> Finished {
     finish(&mut command(place, flags), b"")
+}
+
+fn signal(child: &Child, signal: Signal) {
+    nix::sys::signal::kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
 }
 
 fn rows(text: &str) -> Vec<Value> {
@@ -278,6 +285,94 @@ fn a_job_gets_no_profile_and_no_root_that_the_flags_do_not_give() {
     assert_eq!(told.iter().collect::<Vec<_>>(), expected);
     let allowed = batch(&place, &["--profile", "readonly", "--allow-profile", "mcp-standard"]);
     assert_eq!(rows(&allowed.stdout())[2]["profile"], "mcp-standard");
+}
+
+#[test]
+fn a_job_that_leads_the_root_elsewhere_moves_no_later_job() {
+    for (begins, swap) in [
+        (
+            "mkdir real; ln -s real current",
+            "rm ../current; ln -s '@HOME' ../current",
+        ),
+        ("mkdir current", "mv ../current ../was; ln -s '@HOME' ../current"),
+    ] {
+        let place = Place::new();
+        place.file("~/private", "PRIVATE");
+        let begun = finish(place.command("sh").args(["-c", begins]), b"");
+        assert_eq!(begun.status.code(), Some(0));
+        let jobs = [
+            json!({"shell": place.fill(swap)}),
+            json!({"shell": "cat private; echo x >planted"}),
+        ];
+        write(&place, &jobs);
+        let finished = batch(
+            &place,
+            &[
+                "--profile",
+                "workspace",
+                "--root",
+                "current",
+                "--write",
+                ".",
+                "--jobs",
+                "1",
+            ],
+        );
+        let rows = rows(&finished.stdout());
+        assert_eq!(rows[0]["exit_code"], 0, "{}", rows[0]);
+        assert_ne!(rows[1]["stdout"], "PRIVATE", "{begins}: {}", rows[1]);
+        assert!(!place.path("~/planted").exists(), "{begins}: {}", rows[1]);
+        // Where the name leads by now, it is read.
+        let free = finish(place.command("cat").arg("current/private"), b"");
+        assert_eq!(free.stdout(), "PRIVATE", "so this proves nothing");
+    }
+}
+
+#[test]
+fn a_time_that_no_clock_reaches_is_no_limit() {
+    let place = Place::new();
+    let answers = answers(&place, &[], &[json!({"shell": "echo a", "timeout": 1.8e19})]);
+    assert_eq!(answers[0]["stdout"], "a\n");
+}
+
+#[test]
+fn a_line_that_a_signal_cuts_is_no_job() {
+    let place = Place::new();
+    let mut command = place.command(STOCKADE);
+    command.args(["batch", "--profile", "readonly", "--output", "results", "-"]);
+    let jobs = "{\"id\": 1, \"shell\": \"echo a\"}\n{\"id\": 2, \"shell\": \"echo b\"}\n";
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (whole, cut) = jobs.split_at(jobs.len() - 9);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(whole.as_bytes()).unwrap();
+    let results = place.path("results");
+    assert!(until(Duration::from_secs(30), || fs::read_to_string(&results)
+        .is_ok_and(|text| text.lines().count() == 1)));
+    signal(&child, Signal::SIGINT);
+    let ended = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(
+        ended.status.code(),
+        Some(130),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    assert_eq!(fs::read_to_string(&results).unwrap().lines().count(), 1, "{cut}");
+    let resumed = finish(&mut command, jobs.as_bytes());
+    assert_eq!(resumed.status.code(), Some(0), "{}", resumed.stderr());
+    assert_eq!(rows(&fs::read_to_string(&results).unwrap())[1]["stdout"], "b\n");
+}
+
+#[test]
+fn a_fifo_that_nobody_writes_to_ends_with_the_batch() {
+    let place = Place::new();
+    nix::unistd::mkfifo(&place.path("jobs"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut command = place.command(STOCKADE);
+    let mut child = command.args(["batch", "jobs"]).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, Signal::SIGTERM);
+    assert!(until(Duration::from_secs(30), || child.try_wait().unwrap().is_some()));
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
 #[test]

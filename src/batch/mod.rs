@@ -8,6 +8,7 @@ mod signals;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::REFUSED;
@@ -33,7 +34,11 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     let stop = Stop::by(signals.as_fd()).map_err(|error| Failure::new(REFUSED, &error))?;
     let mut output = output(task)?;
     let mut lines = Lines::of(Stoppable::of(Jobs::open(jobs)?, &stop));
-    let resumed = output.resume(&mut lines)?;
+    let resumed = match output.resume(&mut lines) {
+        // What the signal cut is no line that has changed.
+        Err(_) if stop.is_asked() => return Ok(concluded(task, None, signals.arrived())),
+        resumed => resumed?,
+    };
     say_resumed(resumed, task.output.as_deref());
     let files = Files::of(jobs, task.output.as_deref()).map_err(|error| Failure::new(REFUSED, &error))?;
     let making = Sandboxes::of(task, files)?;
@@ -57,21 +62,25 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     match outcome {
         Err(BatchError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(UNANSWERED),
         Err(error) => Err(error.into()),
-        Ok(tally) => Ok(concluded(task, tally, signals.arrived())),
+        Ok(tally) => Ok(concluded(task, Some(tally), signals.arrived())),
     }
 }
 
 /// Says how far the batch came, and returns its exit code.
-fn concluded(task: &Batch, tally: Tally, signal: Option<i32>) -> u8 {
+fn concluded(task: &Batch, tally: Option<Tally>, signal: Option<i32>) -> u8 {
     const SIGNALLED: i32 = 128;
     if let Some(signal) = signal {
         let name = stockade::report::signal_name(signal);
-        note(&format!("{name} ended the batch after {} results", tally.done));
+        match &tally {
+            Some(tally) => note(&format!("{name} ended the batch after {} results", tally.done)),
+            None => note(&format!("{name} ended the batch before its first job")),
+        }
         if task.output.is_some() {
             note("the same command goes on with the rest");
         }
         return u8::try_from(SIGNALLED + signal).unwrap_or(u8::MAX);
     }
+    let Some(tally) = tally else { return UNANSWERED };
     if tally.unanswered == 0 {
         return 0;
     }
@@ -142,7 +151,12 @@ impl Jobs {
             let text = format!("can't read the jobs of `{}`: {error}", path.display());
             Failure::text(REFUSED, text)
         };
-        let file = File::open(path).map_err(failed)?;
+        // A FIFO without a writer would keep the opening, and the signals that end the batch are blocked.
+        let file = File::options()
+            .read(true)
+            .custom_flags(nix::libc::O_NONBLOCK)
+            .open(path)
+            .map_err(failed)?;
         match file.metadata().map_err(failed)?.is_dir() {
             true => Err(failed(io::ErrorKind::IsADirectory.into())),
             false => Ok(Jobs::File(file)),

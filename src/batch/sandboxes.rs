@@ -86,7 +86,7 @@ impl<'a> Sandboxes<'a> {
 
     fn make(&self, (profile, root): &Key, ledger: &Ledger) -> Result<Sandbox, Failure> {
         let mut run = self.run.clone();
-        run.root = root.clone().or(run.root);
+        run.root = root.clone().or(run.root.map(|_| self.root.clone()));
         let made = |acting: &Acting| run::sandbox(&run, acting, (self.approver.as_ref(), ledger), (&[], None));
         let sandbox = match profile.as_deref().map(|name| (name, self.allowed.get(name))) {
             None => made(&self.acting),
@@ -156,8 +156,10 @@ fn refuse_hidden_trust(named: &str, acting: &Acting) -> Result<(), Failure> {
 
 impl stockade_batch::Sandboxes for Sandboxes<'_> {
     fn sandbox(&self, job: &Job) -> Result<JobSandbox, JobError> {
-        let root = self.root(job)?;
-        let key = (self.profile(job)?, root.clone());
+        let named = self.root(job)?;
+        // A job may have led the name of any root elsewhere since.
+        let root = Some(named.as_ref().unwrap_or(&self.root).clone());
+        let key = (self.profile(job)?, named);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sandbox) = made.sandboxes.get(&key) {
             let sandbox = sandbox.clone();

@@ -46,6 +46,10 @@ pub fn run<R: Read>(batch: &Batch<'_>, lines: &mut Lines<R>, output: Output, don
             let Some(line) = lines.read().map_err(BatchError::Input)? else {
                 break;
             };
+            // What the stop cut is no line.
+            if batch.stop.is_asked() {
+                break;
+            }
             if sender.send(line).is_err() {
                 break;
             }

@@ -75,18 +75,21 @@ impl<'s, R: Read + AsFd> Stoppable<'s, R> {
 
 impl<R: Read + AsFd> Read for Stoppable<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut polled = [
-            PollFd::new(self.input.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
-        ];
-        while let Err(error) = poll(&mut polled, PollTimeout::NONE) {
-            if error != nix::Error::EINTR {
-                return Err(error.into());
+        loop {
+            let mut polled = [
+                PollFd::new(self.input.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
+            ];
+            match poll(&mut polled, PollTimeout::NONE) {
+                Err(nix::Error::EINTR) => continue,
+                Err(error) => return Err(error.into()),
+                Ok(_) if self.stop.is_asked() => return Ok(0),
+                Ok(_) => {}
             }
-        }
-        match self.stop.is_asked() {
-            true => Ok(0),
-            false => self.input.read(buffer),
+            match self.input.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
         }
     }
 }

@@ -416,7 +416,8 @@ impl Running {
 
     fn deadline(&self) -> Option<Instant> {
         let waited = self.approvals().map_or(Duration::ZERO, Approvals::waited);
-        self.limits.time.map(|time| self.started + time + waited)
+        // A time that no clock reaches is none.
+        self.started.checked_add(self.limits.time?)?.checked_add(waited)
     }
 
     fn approvals(&self) -> Option<&Approvals> {
