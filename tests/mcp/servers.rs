@@ -1,4 +1,7 @@
-//! The reference servers, driven by the official libraries: as bare, and with reasons and questions where they are refused.
+//! The reference servers, driven by the official libraries: bare, in `stockade mcp wrap` and in plain `stockade run`.
+//!
+//! Allowed calls return the same with each. A refused call is the server's own error in a plain run, whose report names the
+//! refusal; `mcp wrap` tells the client the reason, or asks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,6 +66,40 @@ impl Library {
     }
 }
 
+/// The report of a plain run, in the directory where the server runs.
+const REPORT: &str = "report.json";
+
+/// How a client starts a server.
+#[derive(Clone, Copy, Debug)]
+enum Launcher {
+    Bare,
+    Wrap,
+    Run,
+}
+
+impl Launcher {
+    /// The server's words with the launcher's before them.
+    fn line(self, server: &[String]) -> Vec<String> {
+        let launcher = match self {
+            Launcher::Bare => vec![],
+            Launcher::Wrap => vec![STOCKADE.path(), "mcp", "wrap", "--"],
+            Launcher::Run => vec![
+                STOCKADE.path(),
+                "run",
+                "--ask",
+                "never",
+                "--profile",
+                "mcp-standard",
+                "--report",
+                REPORT,
+                "--",
+            ],
+        };
+        let launcher = launcher.into_iter().map(str::to_owned);
+        launcher.chain(server.iter().cloned()).collect()
+    }
+}
+
 /// What a client got of a server.
 fn drive(library: Library, place: &Place, words: &[String], calls: &Value, elicit: Option<&str>) -> Option<Value> {
     let environment = json!({ "HOME": place.home });
@@ -81,14 +118,9 @@ fn drive(library: Library, place: &Place, words: &[String], calls: &Value, elici
     Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}")))
 }
 
-fn wrapped(words: &[String]) -> Vec<String> {
-    let prefix = [STOCKADE.path(), "mcp", "wrap", "--"].map(str::to_owned);
-    prefix.into_iter().chain(words.iter().cloned()).collect()
-}
-
-/// The same calls bare and wrapped, each in a place of its own below `/tmp`, which the profile writes.
+/// The same calls with each launcher, each in a place of its own below `/tmp`, which the profile writes.
 fn same(library: Library, words: impl Fn(&str) -> Vec<String>, calls: impl Fn(&str) -> Value) {
-    let talk = |is_wrapped: bool| {
+    let talk = |launcher: Launcher| {
         let place = Place::new();
         let files = tempfile::Builder::new().prefix("mcp-").tempdir_in("/tmp").unwrap();
         let here = files.path().to_str().unwrap().to_owned();
@@ -96,15 +128,15 @@ fn same(library: Library, words: impl Fn(&str) -> Vec<String>, calls: impl Fn(&s
         let git = |words: &[&str]| Command::new("git").args(["-C", &here]).args(words).output().unwrap();
         git(&["init", "-q"]);
         git(&["add", "there.txt"]);
-        let words = words(&here);
-        let words = if is_wrapped { wrapped(&words) } else { words };
-        let got = drive(library, &place, &words, &calls(&here), None)?;
+        let got = drive(library, &place, &launcher.line(&words(&here)), &calls(&here), None)?;
         Some(got.to_string().replace(&here, "HERE"))
     };
-    let Some(bare) = talk(false) else {
+    let Some(bare) = talk(Launcher::Bare) else {
         return;
     };
-    assert_eq!(talk(true), Some(bare));
+    for launcher in [Launcher::Wrap, Launcher::Run] {
+        assert_eq!(talk(launcher).as_ref(), Some(&bare), "{launcher:?}");
+    }
 }
 
 fn words(program: Option<PathBuf>, more: &[&str]) -> Option<Vec<String>> {
@@ -214,31 +246,43 @@ fn the_server_that_fetches_reaches_its_host() {
         .find_map(|word| word.parse::<u16>().ok())
         .unwrap();
     let calls = json!([["fetch", { "url": format!("http://127.0.0.1:{port}/page.txt") }]]);
-    let bare = drive(Library::Python, &place, &fetch, &calls, None);
-    let confined = drive(Library::Python, &place, &wrapped(&fetch), &calls, None);
+    let [bare, wrapped, run] = [Launcher::Bare, Launcher::Wrap, Launcher::Run]
+        .map(|launcher| drive(Library::Python, &place, &launcher.line(&fetch), &calls, None));
     pages.kill().unwrap();
     pages.wait().unwrap();
     assert!(
         bare.is_none() || bare.as_ref().unwrap().to_string().contains("a page"),
         "{bare:?}"
     );
-    assert_eq!(confined, bare);
+    assert_eq!(wrapped, bare);
+    assert_eq!(run, bare);
 }
 
-/// A call that the profile refuses: with the reason, and made by a yes of the client's user.
-fn refused_and_asked(library: Library, words: &[String], place: &Place, call: &Value, made: &Path) {
+/// A call that the profile refuses: the server's own error and a report of it in a plain run, the reason from `mcp wrap`,
+/// and made by a yes of the client's user.
+fn refused_and_asked(library: Library, server: &[String], place: &Place, call: &Value, made: &Path) {
     let calls = json!([call]);
-    let Some(refused) = drive(library, place, &wrapped(words), &calls, None) else {
+    let drive = |launcher: Launcher, elicit| drive(library, place, &launcher.line(server), &calls, elicit);
+    let Some(run) = drive(Launcher::Run, None) else {
         return;
     };
+    let result = &run["results"][0];
+    // The Python library prints its own field's name.
+    let is_error = result["isError"] == true || result["is_error"] == true;
+    assert!(is_error && !result.to_string().contains("--write"), "{result}");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(place.path(REPORT)).unwrap()).unwrap();
+    let is_told = |denial: &Value| {
+        let target = denial["target"].as_str().unwrap();
+        target.starts_with(made.to_str().unwrap()) && denial["grant"][0] == "--write"
+    };
+    assert!(report["denials"].as_array().unwrap().iter().any(is_told), "{report}");
+    let refused = drive(Launcher::Wrap, None).unwrap().to_string();
     assert!(
-        refused.to_string().contains("Permission denied: ") && refused.to_string().contains("--write"),
+        refused.contains("Permission denied: ") && refused.contains("--write"),
         "{refused}"
     );
     assert!(!made.exists());
-    let Some(asked) = drive(library, place, &wrapped(words), &calls, Some("session")) else {
-        return;
-    };
+    let asked = drive(Launcher::Wrap, Some("session")).unwrap();
     assert!(
         asked["asked"].as_u64() > Some(0) && !asked.to_string().contains("Permission denied"),
         "{asked}"
