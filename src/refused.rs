@@ -195,9 +195,9 @@ fn program(denial: &Denial) -> String {
 pub fn access(denial: &Denial, target: &str) -> String {
     match denial.access {
         // Some calls that act on processes send no signal.
-        Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", doing(Kind::Syscall)),
+        Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", Kind::Syscall.doing()),
         Kind::Connect if denial.target == "internet" => "connecting to the internet".into(),
-        does => format!("{} `{target}`", doing(does)),
+        does => format!("{} `{target}`", does.doing()),
     }
 }
 
@@ -214,25 +214,6 @@ fn leads_elsewhere(denial: &Denial) -> bool {
     let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
     let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
     denial.access == Kind::Connect && is_address(&denial.target) && has_name
-}
-
-fn doing(access: Kind) -> &'static str {
-    match access {
-        Kind::Read => "reading",
-        Kind::Write => "writing",
-        Kind::Create => "creating",
-        Kind::Delete => "deleting",
-        Kind::Metadata => "changing the attributes of",
-        Kind::Execute => "starting",
-        Kind::Connect => "connecting to",
-        Kind::Listen => "listening on",
-        Kind::Socket => "the socket",
-        Kind::Resolve => "looking up",
-        Kind::Signal => "sending a signal to",
-        Kind::Spawn => "making another",
-        Kind::Variable => "the variable",
-        Kind::Syscall => "the system call",
-    }
 }
 
 /// The reason, in brackets.

@@ -118,7 +118,7 @@ impl Refusal {
             Some(rule) => shown(plain(rule)),
             None => NOTHING.to_owned(),
         };
-        format!("{} {target}: {why}", verb(self.access))
+        format!("{} {target}: {why}", self.access.doing())
     }
 
     /// The least grant, or why there is none.
@@ -140,25 +140,6 @@ fn plain(rule: &str) -> &str {
         Some((text, origin)) if origin == "built in" || text.starts_with("refused by ") => text,
         Some((text, "no answer")) => text,
         _ => rule,
-    }
-}
-
-fn verb(access: Kind) -> &'static str {
-    match access {
-        Kind::Read => "reading",
-        Kind::Write => "writing",
-        Kind::Create => "creating",
-        Kind::Delete => "deleting",
-        Kind::Metadata => "changing the attributes of",
-        Kind::Execute => "starting",
-        Kind::Connect => "connecting to",
-        Kind::Listen => "listening on",
-        Kind::Socket => "using the socket",
-        Kind::Resolve => "looking up",
-        Kind::Signal => "sending a signal to",
-        Kind::Spawn => "making another",
-        Kind::Variable => "the variable",
-        Kind::Syscall => "the system call",
     }
 }
 

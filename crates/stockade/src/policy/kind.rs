@@ -57,6 +57,26 @@ impl Kind {
         matches!(self, Kind::Write | Kind::Create | Kind::Delete | Kind::Metadata)
     }
 
+    /// Doing it, as what a program was refused: `reading`, before the target.
+    pub fn doing(self) -> &'static str {
+        match self {
+            Kind::Read => "reading",
+            Kind::Write => "writing",
+            Kind::Create => "creating",
+            Kind::Delete => "deleting",
+            Kind::Metadata => "changing the attributes of",
+            Kind::Execute => "starting",
+            Kind::Connect => "connecting to",
+            Kind::Listen => "listening on",
+            Kind::Socket => "the socket",
+            Kind::Resolve => "looking up",
+            Kind::Signal => "sending a signal to",
+            Kind::Spawn => "making another",
+            Kind::Variable => "the variable",
+            Kind::Syscall => "the system call",
+        }
+    }
+
     /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {
