@@ -328,6 +328,41 @@ fn a_job_that_leads_the_root_elsewhere_moves_no_later_job() {
     }
 }
 
+/// By a shipped profile alone: `workspace` writes `/tmp`.
+#[test]
+fn a_root_in_tmp_stays_where_it_was() {
+    let root = tempfile::Builder::new()
+        .prefix("stockade-root-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let (root, was) = (root.path().join("r"), root.path().join("was"));
+    fs::create_dir(&root).unwrap();
+    let place = Place::new();
+    place.file("~/private", "PRIVATE");
+    let swap = format!(
+        "mv {0} {1}; ln -s {2} {0}",
+        root.display(),
+        was.display(),
+        place.home.display()
+    );
+    let jobs = [json!({"shell": swap}), json!({"shell": "cat private; echo x >planted"})];
+    write(&place, &jobs);
+    let root = root.to_str().unwrap();
+    let finished = batch(&place, &["--profile", "workspace", "--root", root, "--jobs", "1"]);
+    let rows = rows(&finished.stdout());
+    assert_eq!(rows[0]["exit_code"], 0, "{}", rows[0]);
+    assert_ne!(rows[1]["stdout"], "PRIVATE", "{}", rows[1]);
+    assert!(!place.path("~/planted").exists(), "{}", rows[1]);
+    let free = finish(place.command("cat").arg(format!("{root}/private")), b"");
+    assert_eq!(free.stdout(), "PRIVATE", "so this proves nothing");
+    // A later run of any kind, too.
+    let later = place
+        .command(STOCKADE)
+        .args(["run", "--profile", "workspace", "--root", root, "--", "cat", "private"])
+        .output();
+    assert_eq!(later.unwrap().status.code(), Some(125));
+}
+
 #[test]
 fn a_time_that_no_clock_reaches_is_no_limit() {
     let place = Place::new();

@@ -32,8 +32,9 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
     // Before anything runs, so that a key pressed at once ends the batch like any later one.
     let signals = Signals::take().map_err(|error| Failure::new(REFUSED, &error))?;
     let stop = Stop::by(signals.as_fd()).map_err(|error| Failure::new(REFUSED, &error))?;
-    let mut output = output(task)?;
+    // Before a file for results is made.
     let mut lines = Lines::of(Stoppable::of(Jobs::open(jobs)?, &stop));
+    let mut output = output(task)?;
     let resumed = match output.resume(&mut lines) {
         // What the signal cut is no line that has changed.
         Err(_) if stop.is_asked() => return Ok(concluded(task, None, signals.arrived())),

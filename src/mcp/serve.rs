@@ -1,6 +1,11 @@
 //! `stockade mcp serve`: from the user's flags to the settings of a server.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::libc::{O_DIRECTORY, O_PATH};
 
 use super::super::REFUSED;
 use super::super::args::Serve;
@@ -28,8 +33,20 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
     let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
         Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
     })?;
+    let root = File::options()
+        .read(true)
+        .custom_flags(O_PATH | O_DIRECTORY)
+        .open(&here.root);
+    let root = root.map_err(|error| {
+        let text = format!(
+            "the root `{}` can't be used: {error}",
+            visible(&here.root.to_string_lossy())
+        );
+        Failure::text(REFUSED, text)
+    })?;
     let settings = Settings {
         root: here.root,
+        root_directory: Arc::new(root.into()),
         is_root_named: task.root.is_some(),
         profiles,
         ask: task.ask.clone(),

@@ -79,3 +79,39 @@ fn a_profile_that_extends_trusted_is_no_ceiling() {
         );
     }
 }
+
+/// `workspace` writes `/tmp`, so a call can lead the name of a root there elsewhere.
+#[test]
+fn a_call_that_leads_the_roots_name_elsewhere_moves_no_later_call() {
+    let made = tempfile::Builder::new()
+        .prefix("stockade-root-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let (root, was) = (made.path().join("r"), made.path().join("was"));
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("own"), "own\n").unwrap();
+    let place = Place::new();
+    place.file("~/private", "PRIVATE");
+    let mut session = Session::start(&place, &["--root", root.to_str().unwrap()], None);
+    let swap = format!(
+        "mv {0} {1}; ln -s {2} {0}",
+        root.display(),
+        was.display(),
+        place.home.display()
+    );
+    let swapped = session.run(&swap);
+    assert_eq!(swapped["structuredContent"]["exit_code"], 0, "{swapped}");
+    assert_eq!(
+        fs::read_to_string(root.join("private")).unwrap(),
+        "PRIVATE",
+        "so this proves nothing"
+    );
+    for profile in ["workspace", "minimal"] {
+        let call = json!({ "command": "cat private own; echo x >planted", "profile": profile });
+        let result = session.call("run_command", call);
+        assert!(!result.to_string().contains("PRIVATE"), "{profile}: {result}");
+        assert!(!place.path("~/planted").exists(), "{profile}: {result}");
+    }
+    let stayed = session.run("cat own");
+    assert_eq!(stayed["structuredContent"]["stdout"], "own\n", "{stayed}");
+}

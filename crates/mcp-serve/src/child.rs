@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::kept::Kept;
+use crate::settings::Settings;
 
 /// How long a process has after SIGTERM; a run's program has two seconds of that.
 const GRACE: Duration = Duration::from_secs(5);
@@ -61,15 +61,17 @@ pub fn question_socket() -> io::Result<(UnixStream, Inherited)> {
     Ok((UnixStream::from_std(ours)?, Inherited { end: end.into() }))
 }
 
-/// Starts our own program with these words.
+/// Starts our own program with these words, in the root.
 ///
 /// # Errors
 /// No process can be started.
-pub fn start(program: &Path, words: &[OsString], has_input: bool, inherited: Vec<Inherited>) -> io::Result<Child> {
-    let mut command = std::process::Command::new(program);
+pub fn start(settings: &Settings, words: &[OsString], has_input: bool, inherited: Vec<Inherited>) -> io::Result<Child> {
+    let mut command = std::process::Command::new(&settings.program);
     command
         .arg0("stockade")
         .args(words)
+        // The new process has the descriptor until it runs the program.
+        .current_dir(format!("/proc/self/fd/{}", settings.root_directory.as_raw_fd()))
         .stdin(match has_input {
             true => Stdio::piped(),
             false => Stdio::null(),

@@ -34,7 +34,7 @@ impl Server {
         input: Option<Vec<u8>>,
         stop: &CancellationToken,
     ) -> Result<Ended, Unusable> {
-        let child = child::start(&self.shared.settings.program, &words, input.is_some(), Vec::new());
+        let child = child::start(&self.shared.settings, &words, input.is_some(), Vec::new());
         let child = child.map_err(|error| Unusable(format!("can't start Stockade: {error}")))?;
         Ok(child::attend(child, input, None, ANSWER, stop, |_| ()).await)
     }
@@ -48,7 +48,7 @@ impl Server {
             "--lang".into(),
             language.name().into(),
             "--root".into(),
-            self.shared.settings.root.clone().into(),
+            ".".into(),
             "-".into(),
         ];
         self.own(words.into(), Some(code.as_bytes().to_vec()), stop).await
@@ -67,7 +67,7 @@ impl Server {
         ];
         bounds::without_nul(given.into_iter().flatten())?;
         let mut words: Vec<OsString> = vec!["check".into(), "--json".into(), "--agent".into(), AGENT.into()];
-        words.extend(["--root".into(), settings.root.clone().into()]);
+        words.extend(["--root".into(), ".".into()]);
         if let Some(cwd) = &check.cwd {
             let real = settings.within_root(cwd);
             let real = real.ok_or_else(|| Unusable("`cwd` is no directory within the root".into()))?;

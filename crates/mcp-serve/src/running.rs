@@ -82,7 +82,7 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
     words.extend(flags(order, profile, settings));
     let script = command(order, &mut words)?;
     let has_input = order.stdin.is_some();
-    let child = child::start(&settings.program, &words, has_input, inherited)?;
+    let child = child::start(settings, &words, has_input, inherited)?;
     let stop = CancellationToken::new();
     let heard = Arc::new(AtomicU64::new(0));
     let (to_questions, questions) = mpsc::channel(16);
@@ -142,7 +142,7 @@ fn flags(order: &Order, profile: &Profile, settings: &Settings) -> Vec<OsString>
     }
     // Without it the root is where the server was started, which Stockade may refuse.
     if settings.is_root_named {
-        words.extend(["--root".into(), settings.root.clone().into()]);
+        words.extend(["--root".into(), ".".into()]);
     }
     for variable in &order.env {
         words.extend(["--env".into(), variable.into()]);

@@ -1,6 +1,8 @@
 //! What the user set on the server's command line. No call changes it.
 
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use stockade::profile::is_within;
@@ -13,6 +15,8 @@ pub const AGENT: &str = "mcp";
 pub struct Settings {
     /// The root of all runs, its real path.
     pub root: PathBuf,
+    /// That directory: a run may lead its name elsewhere.
+    pub root_directory: Arc<OwnedFd>,
     /// Whether the user named it; else it is the directory that the server was started in.
     pub is_root_named: bool,
     /// The profiles that a call may name.

@@ -597,15 +597,19 @@ impl Sandbox {
                 return Err(Error::LinkOut { path, real });
             }
         }
-        self.refuse_flags_out(root)
+        Ok(())
     }
 
-    /// The same for the paths of flags, and for all trees that a flag lets runs write: `./out` means a path there, and not
+    /// The same for the paths of flags, in all trees that this policy lets runs write: `./out` means a path there, and not
     /// what an earlier run made of it. The root's own name may lead through such a tree.
-    fn refuse_flags_out(&self, root: &Path) -> Result<(), Error> {
-        let grants = self.additions.grants.iter();
-        let written = grants.filter(|(access, ..)| access.contains(Access::WRITE));
-        let trees = || std::iter::once(root).chain(written.clone().map(|(_, path, _)| path.as_path()));
+    fn refuse_flags_out(&self, root: &Path, policy: &Policy) -> Result<(), Error> {
+        let written = || {
+            policy
+                .grants
+                .iter()
+                .filter(|grant| grant.access.contains(Access::WRITE))
+        };
+        let trees = || std::iter::once(root).chain(written().map(|grant| grant.path.as_path()));
         let refuse = |flag: &str, walked: &Walked, tree: &Path| {
             let link = walked.links.iter().rfind(|link| link.starts_with(tree));
             match link {
@@ -641,6 +645,7 @@ impl Sandbox {
     fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<Policy, Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
+        self.refuse_flags_out(root, &policy)?;
         // No link of the user's closes anything in the base, or found below it.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy
