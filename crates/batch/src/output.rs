@@ -132,9 +132,10 @@ impl Output {
             kept += row.len() as u64;
         }
         if resumed.was_torn {
-            // Never somebody's other file.
-            let common = row.len().min(BEGINNING.len());
-            if row[..common] != BEGINNING[..common] {
+            // Never somebody's other file. A power cut may leave zeros in place of what wasn't written yet.
+            let end = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            let common = end.min(BEGINNING.len());
+            if row[..common] != BEGINNING[..common] || end == 0 && kept == 0 {
                 return Err(BatchError::Foreign {
                     path: path.clone(),
                     line: resumed.done + 1,
@@ -220,7 +221,11 @@ mod tests {
     #[test]
     fn a_batch_goes_on_behind_the_last_whole_line() {
         for whole in 0..=3 {
-            for torn in [&b""[..], b"{", b"{\"index\":3,\"ha"] {
+            for torn in [&b""[..], b"{", b"{\"index\":3,\"ha", b"{\"index\":3\0\0", b"\0\0"] {
+                // Without a result before them, zeros may be anything.
+                if whole == 0 && torn.starts_with(b"\0") {
+                    continue;
+                }
                 let (resumed, content) = resume(&[&rows(whole)[..], torn].concat(), JOBS);
                 let expected = Resumed {
                     done: whole as u64,
@@ -261,6 +266,7 @@ mod tests {
             b"my notes\n".to_vec(),
             b"my notes".to_vec(),
             b"{\"a\":1}\n".to_vec(),
+            b"\0\0".to_vec(),
             second_first,
         ] {
             let (resumed, left) = resume(&content, JOBS);
