@@ -781,10 +781,8 @@ impl Arguments {
     /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
         let words: Vec<OsString> = std::env::args_os().collect();
-        let read = match Run::of_right_words(words.iter().skip(1).cloned()) {
-            Some(run) => Ok(Arguments {
-                task: Task::Run(Box::new(run)),
-            }),
+        let read = match Task::of_right_words(words.iter().skip(1).cloned()) {
+            Some(task) => Ok(Arguments { task }),
             None => Arguments::parse_grouped(words.iter().cloned()),
         };
         let mut arguments = read.map_err(|error| match error.kind() {
@@ -829,15 +827,37 @@ impl Arguments {
     }
 }
 
+impl Task {
+    /// The tasks that are asked for most, each by its own arguments alone: those of all tasks take longer to put together than
+    /// to read. Whatever isn't right is left to them, for their message.
+    fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Task> {
+        let task = words.next()?;
+        match task.to_str()? {
+            "run" => alone(Run::augment_args, words).map(|run| Task::Run(Box::new(run))),
+            "exec" => alone(Run::augment_args, words).map(|run| Task::Exec(Box::new(run))),
+            "check" => alone(Check::augment_args, words).map(|check| Task::Check(Box::new(check))),
+            "hook" => alone(HookTask::augment_subcommands, words).map(Task::Hook),
+            _ => None,
+        }
+    }
+}
+
 impl Run {
-    /// `run` by its own arguments alone, which is most of what is asked: those of all tasks take longer to put together than to
-    /// read. Whatever isn't right is left to them, for their message.
+    /// The words of `run`, if all are right.
     pub fn of_right_words(mut words: impl Iterator<Item = OsString>) -> Option<Run> {
         words.next().filter(|task| task == "run")?;
-        let command = Run::augment_args(clap::Command::new("run").no_binary_name(true));
-        let matches = command.try_get_matches_from(words).ok()?;
-        Run::from_arg_matches(&matches).ok()
+        alone(Run::augment_args, words)
     }
+}
+
+/// Reads the arguments of one task, if all are right.
+fn alone<T: FromArgMatches>(
+    augment: fn(clap::Command) -> clap::Command,
+    words: impl Iterator<Item = OsString>,
+) -> Option<T> {
+    let command = augment(clap::Command::new("stockade").no_binary_name(true));
+    let matches = command.try_get_matches_from(words).ok()?;
+    T::from_arg_matches(&matches).ok()
 }
 
 fn parse_shell(text: &str) -> Result<Shell, String> {
@@ -948,7 +968,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_read_by_itself_as_among_all_tasks() {
+    fn a_task_is_read_by_itself_as_among_all() {
         let lines = [
             "run",
             "run --",
@@ -960,15 +980,26 @@ mod tests {
             "run --no-such true",
             "run --help",
             "exec true",
+            "exec --profile minimal a.py x",
+            "exec --forget a.py",
+            "check",
+            "check --tool bash -- ls -l",
+            "check --json --agent a --cwd b --host c",
+            "check --no-such",
+            "hook",
+            "hook claude-code",
+            "hook cursor --event x",
+            "hook install --for codex",
+            "hook --help",
             "doctor",
             "--help",
         ];
         for line in lines {
             let words = || line.split(' ').map(OsString::from);
-            let alone = Run::of_right_words(words()).map(|run| format!("{run:?}"));
+            let alone = Task::of_right_words(words()).map(|task| format!("{task:?}"));
             let among_all = Arguments::try_parse_from(std::iter::once("stockade".into()).chain(words()));
             let among_all = among_all.ok().and_then(|arguments| match arguments.task {
-                Task::Run(run) => Some(format!("{run:?}")),
+                task @ (Task::Run(_) | Task::Exec(_) | Task::Check(_) | Task::Hook(_)) => Some(format!("{task:?}")),
                 _ => None,
             });
             assert_eq!(alone, among_all, "{line}");

@@ -120,7 +120,7 @@ impl Rights {
         if access.contains(Access::DELETE) {
             rights |= AccessFs::RemoveDir | AccessFs::RemoveFile | AccessFs::Refer;
         }
-        if path.starts_with("/dev") {
+        if lies_below(path, Path::new("/dev")) {
             rights |= AccessFs::IoctlDev;
         }
         (rights & self.all).bits()
@@ -385,7 +385,7 @@ fn narrowing(policy: &Policy) -> impl Fn(&Grant) -> bool {
     let counting = policy.denials.iter().filter(counts);
     let placed: Vec<_> = counting.map(|denial| (denial, denial.touching())).collect();
     let counts_in_base = |denial: &DenialRule, tree: &Path| match &denial.target {
-        Target::Listed(listed) => listed.entries.iter().any(|entry| entry.place.starts_with(tree)),
+        Target::Listed(listed) => listed.entries.iter().any(|entry| lies_below(&entry.place, tree)),
         Target::Path(_) | Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => true,
     };
     move |grant| {

@@ -53,6 +53,7 @@ pub fn lies_below(path: &Path, top: &Path) -> bool {
     let plain = |byte: &u8| *byte != b'/' && *byte != b'.';
     match (bytes.get(same), above.get(same)) {
         (Some(a), Some(b)) if plain(a) && plain(b) => false,
+        (None, Some(_)) if above[same..].iter().any(plain) => false,
         (None | Some(b'/'), None) => true,
         _ => path.starts_with(top),
     }
@@ -113,7 +114,7 @@ impl DenialRule {
         move |tree| {
             place
                 .as_ref()
-                .is_some_and(|place| place.starts_with(tree) || tree.starts_with(place))
+                .is_some_and(|place| lies_below(place, tree) || lies_below(tree, place))
                 || listed.as_ref().is_some_and(|closing| closing.touches(tree))
         }
     }
@@ -122,7 +123,7 @@ impl DenialRule {
     pub fn is_within(&self, directory: &Path) -> bool {
         match &self.target {
             Target::Listed(listed) => Closing::new(listed).is_placed_below(directory),
-            _ => self.place().is_some_and(|place| place.starts_with(directory)),
+            _ => self.place().is_some_and(|place| lies_below(&place, directory)),
         }
     }
 

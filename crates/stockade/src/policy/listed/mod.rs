@@ -462,7 +462,7 @@ impl Closing {
 
     /// Whether an entry, or a parent of homes, lies strictly below a directory.
     fn has_entry_below(&self, directory: &Path) -> bool {
-        let is_below = |place: &Path| place != directory && place.starts_with(directory);
+        let is_below = |place: &Path| place != directory && super::lies_below(place, directory);
         let placed = self.entries.iter().any(|(place, _)| is_below(place));
         placed
             || PARENTS_OF_HOMES
