@@ -48,6 +48,9 @@ impl Grant {
 /// Like `Path::starts_with`, which compares component by component, in a tenth of the time: compares bytes where they decide.
 pub fn lies_below(path: &Path, top: &Path) -> bool {
     let (bytes, above) = (path.as_os_str().as_bytes(), top.as_os_str().as_bytes());
+    if bytes.len() > above.len() && bytes[above.len()] == b'/' && bytes.starts_with(above) {
+        return true;
+    }
     let same = bytes.iter().zip(above).take_while(|(a, b)| a == b).count();
     // A separator or a dot may belong to a spelling (`//`, `/./`) that is equivalent.
     let plain = |byte: &u8| *byte != b'/' && *byte != b'.';
