@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs, tests/page.rs, tests/same_as_bare, tests/network and tests/inference run,
-# on Debian and its like. Quick when everything is there, and then it needn't be root either.
+# Installs the programs that tests/programs.rs, tests/page.rs, tests/same_as_bare, tests/network, tests/inference and
+# tests/install run, on Debian and its like. Quick when everything is there, and then it needn't be root either.
 #
-#   STOCKADE_TEST_NPM  where the MCP servers, tsx and undici go (default: target/test-npm)
+#   STOCKADE_TEST_NPM  where the MCP servers, tsx, undici and the formats of clients go (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
 #   STOCKADE_TEST_PYTHON  where maturin, the packages of the drop-ins and of other formats go (default: target/test-python)
 #   STOCKADE_TEST_MCP  where MCP servers in Python and their client library go (default: target/test-mcp)
@@ -27,6 +27,10 @@ undici=6.29.1
 uv=0.13.9
 typescript=5.9.3
 types_node=20.19.43
+settings_types=1.0.12
+agent_types=0.3.332
+copilot_types=1.0.14
+vscode_api=36.2.7
 python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
 opentelemetry-proto==1.45.2 kubernetes-validate==1.37.0"
 
@@ -141,6 +145,27 @@ if ! { has_server server-everything $everything && has_server server-filesystem 
         "typescript@$typescript" \
         "@types/node@$types_node"
 fi
+
+# Types and schemas that makers of clients publish, without the packages around them: some are large, or bring programs.
+formats() { # NAME VERSION FILE…
+    directory=$npm_directory/formats/$1
+    ! grep -q "\"version\": \"$2\"" "$directory/package.json" 2>/dev/null || return 0
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    archive=$(npm pack --loglevel=error --pack-destination "$directory" "$1@$2")
+    shift 2
+    tar -xzf "$directory/$archive" -C "$directory" --strip-components=1 "$@" package/package.json
+    rm "$directory/$archive"
+}
+formats @schemastore/claude-code-settings $settings_types package/index.d.ts
+formats @anthropic-ai/claude-agent-sdk $agent_types package/sdk.d.ts
+formats @github/copilot-sdk $copilot_types package/dist/types.d.ts
+workbench=package/vscode/src/vs/workbench
+formats @codingame/monaco-vscode-api $vscode_api $workbench/contrib/mcp/common/mcpConfiguration.js \
+    $workbench/services/configurationResolver/common/configurationResolverSchema.js \
+    $workbench/contrib/chat/common/promptSyntax/promptTypes.js \
+    $workbench/contrib/chat/common/promptSyntax/hookTypes.js \
+    $workbench/contrib/chat/common/promptSyntax/hookSchema.js
 
 if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
     rm -rf "$uv_directory"

@@ -8,7 +8,7 @@ use super::{read, stockade, with_path, works};
 use crate::common::{Place, STOCKADE, faults, finish};
 
 /// Each agent with its files: the user's and the project's.
-const FILES: &[(&str, &str, &str)] = &[
+pub(super) const FILES: &[(&str, &str, &str)] = &[
     ("claude-code", "~/.claude/settings.json", ".claude/settings.local.json"),
     ("codex", "~/.codex/hooks.json", ".codex/hooks.json"),
     (

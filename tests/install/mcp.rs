@@ -10,7 +10,7 @@ use super::{read, stockade, with_path, works};
 use crate::common::{Place, STOCKADE, Terminal, run};
 
 /// Each client with a file of its servers, old and new layouts, and what else counts.
-const FILES: &[(&str, &str, &str)] = &[
+pub(super) const FILES: &[(&str, &str, &str)] = &[
     (
         "claude-code",
         "~/.claude.json",

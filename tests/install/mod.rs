@@ -4,6 +4,7 @@ mod hook;
 mod hostile;
 mod mcp;
 mod packaging;
+mod published;
 
 use std::path::Path;
 
