@@ -46,7 +46,7 @@ impl<R: Read> Lines<R> {
             if got.is_empty() {
                 return Ok((!self.line.is_empty()).then_some(&self.line[..]));
             }
-            let end = got.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let end = memchr::memchr(b'\n', got).map(|at| at + 1);
             let taken = end.unwrap_or(got.len());
             if self.line.len() + taken > self.longest {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));

@@ -289,7 +289,11 @@ pub enum Line<'a> {
 
 /// A line as text: what isn't UTF-8 is replaced, as clients in JavaScript do.
 pub fn decoded(line: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(line)
+    // Looks at many bytes at once, as nothing has to be replaced in most lines.
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(line),
+    }
 }
 
 impl<'a> Line<'a> {

@@ -42,29 +42,32 @@ where
         }
     }
 
-    /// Writes a line at once if that doesn't wait for the server, which saves a thread's waking; otherwise adds it, and waits
+    /// Writes as much of a line as the server has room for at once, which saves a thread's waking; adds what is left, and waits
     /// while there are `LONGEST` bytes. Returns whether the server still reads.
     pub fn push(&self, line: &[u8]) -> bool {
         let mut state = self.state();
-        if state.bytes == 0 && !state.is_unread && self.has_room_for(line) {
-            state.is_unread = (&self.server).write_all(line).is_err();
+        let mut left = line;
+        while state.bytes == 0 && !state.is_unread && !left.is_empty() && self.has_room() {
+            let (now, later) = left.split_at(left.len().min(PIPE_BUF));
+            state.is_unread = (&self.server).write_all(now).is_err();
+            left = later;
+        }
+        if left.is_empty() || state.is_unread {
             return !state.is_unread;
         }
-        while !state.is_unread && state.bytes > 0 && state.bytes + line.len() > LONGEST {
+        while !state.is_unread && state.bytes > 0 && state.bytes + left.len() > LONGEST {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.bytes += line.len();
-        state.lines.push_back(line.to_vec());
+        state.bytes += left.len();
+        state.lines.push_back(left.to_vec());
         self.changed.notify_all();
         !state.is_unread
     }
 
-    /// Whether a write of this line can't block: a pipe that is ready takes `PIPE_BUF` bytes (pipe(7)).
-    fn has_room_for(&self, line: &[u8]) -> bool {
+    /// Whether `PIPE_BUF` bytes can be written without waiting: a pipe that is ready takes them (pipe(7)).
+    fn has_room(&self) -> bool {
         let mut waiting = [PollFd::new(self.server.as_fd(), PollFlags::POLLOUT)];
-        line.len() <= PIPE_BUF
-            && poll(&mut waiting, PollTimeout::ZERO) == Ok(1)
-            && waiting[0].revents() == Some(PollFlags::POLLOUT)
+        poll(&mut waiting, PollTimeout::ZERO) == Ok(1) && waiting[0].revents() == Some(PollFlags::POLLOUT)
     }
 
     /// No line is added any more.
@@ -151,13 +154,16 @@ mod tests {
         assert!(queue.push(b"a\n"));
         io::Read::read_exact(&mut read, &mut got).unwrap();
         assert_eq!(got, b"a\n");
-        let long = vec![b'x'; PIPE_BUF + 1];
+        let long = vec![b'x'; 1 << 20];
         assert!(queue.push(&long) && queue.push(b"b\n"));
         queue.end();
+        let reading = thread::spawn(move || {
+            let mut rest = Vec::new();
+            io::Read::read_to_end(&mut read, &mut rest).unwrap();
+            rest
+        });
         assert!(queue.write());
         drop(queue);
-        let mut rest = Vec::new();
-        io::Read::read_to_end(&mut read, &mut rest).unwrap();
-        assert_eq!(rest, [&long[..], b"b\n"].concat());
+        assert!(reading.join().unwrap() == [&long[..], b"b\n"].concat());
     }
 }
