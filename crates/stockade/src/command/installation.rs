@@ -49,13 +49,10 @@ impl<'a> Installation<'a> {
             rust::add_packaged_proxy(self, path, real);
             return;
         }
-        let mut trusting = !named_by_file;
+        if !named_by_file {
+            self.trust_named(path);
+        }
         for hop in link::hops(path, &mut self.walker) {
-            // An earlier run may have made a link in the root, so it isn't trusted.
-            trusting &= !hop.starts_with(self.request.root);
-            if trusting {
-                self.trust(&hop);
-            }
             self.add_hop(&hop, real);
         }
         self.add_file(real, THE_FILE_ALONE);
@@ -78,13 +75,24 @@ impl<'a> Installation<'a> {
             .extend(around.filter_map(|path| self.walker.canonical(path)));
     }
 
+    /// Trusts the directories around a path that the user named, and those around the links on its way, up to one in the root,
+    /// which an earlier run may have made.
+    fn trust_named(&mut self, path: &Path) {
+        let root = self.request.root;
+        let hops = link::hops(path, &mut self.walker).into_iter();
+        for hop in hops.take_while(|hop| !hop.starts_with(root)) {
+            self.trust(&hop);
+        }
+    }
+
     /// Revokes the trust in all paths named so far.
     pub(super) fn distrust(&mut self) {
         self.trusted.clear();
     }
 
-    /// Adds the packages that a script run by Node can load.
+    /// Adds the packages that a script run by Node, which the user named, can load.
     pub(super) fn add_node_script(&mut self, path: &Path, real: &Path) {
+        self.trust_named(path);
         node::add_packages(self, path);
         node::add_packages(self, real);
     }

@@ -101,6 +101,23 @@ fn node_packages_bring_their_neighbours() {
 }
 
 #[test]
+fn a_script_that_the_user_names_brings_its_packages_from_anywhere() {
+    let machine = Machine::new();
+    let cli = "srv/tools/node_modules/server/dist/index.js";
+    machine
+        .file(cli, "")
+        .file("srv/tools/node_modules/sdk/index.js", "")
+        .program("home/bin/node", ELF);
+    let modules = "x srv/tools/node_modules".to_owned();
+    let typed = machine.grants(&["node", machine.path(cli).to_str().unwrap()]);
+    assert!(typed.contains(&modules), "{typed:?}");
+    // A link in the root may be an earlier run's.
+    machine.link("home/work/root/index.js", &format!("../../../{cli}"));
+    let linked = machine.grants(&["node", "index.js"]);
+    assert!(!linked.contains(&modules), "{linked:?}");
+}
+
+#[test]
 fn rustup_proxies_bring_toolchains_but_no_credentials() {
     let machine = Machine::new();
     machine
