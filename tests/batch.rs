@@ -399,7 +399,7 @@ fn a_line_that_a_signal_cuts_is_no_job() {
 }
 
 #[test]
-fn a_fifo_that_nobody_writes_to_ends_with_the_batch() {
+fn a_fifo_without_a_writer_ends_with_the_batch() {
     let place = Place::new();
     nix::unistd::mkfifo(&place.path("jobs"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut command = place.command(STOCKADE);

@@ -57,7 +57,7 @@ impl Published {
             "found.ts",
             format!("import type * as t from {module:?};\nexport const found: {whole} = {text};\n"),
         );
-        // The module may import packages that nobody needs here.
+        // The module may import packages that aren't here.
         let options = ["--noEmit", "--strict", "--skipLibCheck", "found.ts"];
         let done = finish(place.command("node").arg(directory.join(COMPILER)).args(options), b"");
         Some(done.stdout() + &done.stderr())

@@ -15,7 +15,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::arguments::{Order, What};
+use crate::arguments::{Language, Order, What};
 use crate::child::{self, Bounds, Ended};
 use crate::question::{self, Line};
 use crate::settings::{AGENT, Asked, Profile, Settings};
@@ -171,7 +171,7 @@ fn command(order: &Order, words: &mut Vec<OsString>) -> io::Result<Option<TempDi
             code,
             arguments,
         } => {
-            let (directory, path) = script(language.file(), code)?;
+            let (directory, path) = script(*language, code)?;
             words.push(path.into());
             words.extend(arguments.iter().map(OsString::from));
             Ok(Some(directory))
@@ -180,15 +180,17 @@ fn command(order: &Order, words: &mut Vec<OsString>) -> io::Result<Option<TempDi
 }
 
 /// A script in a directory of its own, which goes with the run.
-fn script(name: &str, code: &str) -> io::Result<(TempDir, PathBuf)> {
+fn script(language: Language, code: &str) -> io::Result<(TempDir, PathBuf)> {
     let mut builder = tempfile::Builder::new();
     builder
         .prefix("stockade-mcp-")
         .permissions(Permissions::from_mode(0o700));
     let directory = places().find_map(|place| builder.tempdir_in(place).ok());
     let directory = directory.map_or_else(|| builder.tempdir(), Ok)?;
-    refuse_modules_of_others(directory.path())?;
-    let path = directory.path().join(name);
+    if matches!(language, Language::Javascript | Language::Typescript) {
+        refuse_modules_of_others(directory.path())?;
+    }
+    let path = directory.path().join(language.file());
     let mut file = std::fs::File::create_new(&path)?;
     file.write_all(code.as_bytes())?;
     Ok((directory, path))
