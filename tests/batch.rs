@@ -723,3 +723,33 @@ fn wrong_calls_say_so() {
     assert_eq!(fs::read(place.path("notes")).unwrap(), b"mine");
     assert!(!Path::new("x").exists());
 }
+
+/// An earlier run may have made the link: `workspace` writes `/tmp`.
+#[test]
+fn a_root_that_is_a_link_out_of_a_written_tree_is_refused() {
+    let made = tempfile::Builder::new()
+        .prefix("stockade-root-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let link = made.path().join("r");
+    let place = Place::new();
+    symlink(&place.home, &link).unwrap();
+    place.file("~/private", "PRIVATE");
+    write(&place, &[json!({"shell": "cat private"})]);
+    let root = link.to_str().unwrap();
+    let finished = batch(&place, &["--profile", "workspace", "--root", root]);
+    assert_eq!(
+        (finished.status.code(), &*finished.stdout()),
+        (Some(125), ""),
+        "{}",
+        finished.stderr()
+    );
+    assert!(
+        finished.stderr().contains("leads out of `/tmp`"),
+        "{}",
+        finished.stderr()
+    );
+    let served = finish(place.command(STOCKADE).args(["mcp", "serve", "--root", root]), b"");
+    assert_eq!(served.status.code(), Some(125), "{}", served.stderr());
+    assert!(served.stderr().contains("leads out of `/tmp`"), "{}", served.stderr());
+}

@@ -70,6 +70,19 @@ impl<'a> Sandboxes<'a> {
                 sandboxes: HashMap::new(),
             }),
         };
+        // By the root's name as it was given, of which an earlier run may have made a link.
+        let named = run::sandbox(
+            run,
+            &sandboxes.acting,
+            (
+                None,
+                &sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner).ledger,
+            ),
+            (&[], None),
+        )?;
+        if named.policy_of_any_command()?.root != sandboxes.root {
+            return Err(Failure::text(REFUSED, "the root leads elsewhere by now"));
+        }
         // What is wrong with the flags is wrong with every job.
         let first = sandboxes.make(
             &(None, None),

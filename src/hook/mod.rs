@@ -130,17 +130,24 @@ fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
 fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
     event.call.cwd = event.call.cwd.map(|cwd| std::fs::canonicalize(&cwd).unwrap_or(cwd));
-    let root = root(agent, flags, &event, &surroundings)?;
+    let Root { real: root, named } = root(agent, flags, &event, &surroundings)?;
     let reports = Reports::of(&surroundings);
-    let confinement = confinement(flags, &root, &reports, &surroundings)?;
+    // As it is named: the run refuses a name that an earlier one may have led elsewhere.
+    let confinement = confinement(flags, &named, &reports, &surroundings)?;
     let mut desk = HookDesk::open(flags, &root, reports, &surroundings)?;
     let reply = answer(agent, &event, &mut desk, &confinement, flags.confined);
     desk.close();
     Ok(reply)
 }
 
+/// A root by its real path, and as an absolute name.
+struct Root {
+    real: PathBuf,
+    named: PathBuf,
+}
+
 /// The run's root: the flag's, else what the agent says that the project is.
-fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundings) -> Result<PathBuf, Failure> {
+fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundings) -> Result<Root, Failure> {
     let here = &surroundings.directory;
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cwd = event.call.cwd.as_deref();
@@ -162,7 +169,10 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         let message = format!("refusing to use `{}` as the project without `--root`", root.display());
         return Err(Failure::text(REFUSED, message).hint("start the agent in the project's directory"));
     }
-    Ok(root)
+    Ok(Root {
+        real: root,
+        named: wanted,
+    })
 }
 
 /// The directory of the workspace around `cwd`, else the first.

@@ -1,16 +1,18 @@
 //! `stockade mcp serve`: from the user's flags to the settings of a server.
 
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nix::libc::{O_DIRECTORY, O_PATH};
+use nix::libc::{ESTALE, O_DIRECTORY, O_PATH};
 
 use super::super::REFUSED;
 use super::super::args::Serve;
 use super::super::layers::{Here, UnknownAgent};
 use super::super::message::Failure;
+use stockade::Sandbox;
 use stockade::profile::{Catalog, SHIPPED, visible};
 use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
 
@@ -33,20 +35,10 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
     let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
         Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
     })?;
-    let root = File::options()
-        .read(true)
-        .custom_flags(O_PATH | O_DIRECTORY)
-        .open(&here.root);
-    let root = root.map_err(|error| {
-        let text = format!(
-            "the root `{}` can't be used: {error}",
-            visible(&here.root.to_string_lossy())
-        );
-        Failure::text(REFUSED, text)
-    })?;
+    let root_directory = directory(task, &profiles, &here)?;
     let settings = Settings {
         root: here.root,
-        root_directory: Arc::new(root.into()),
+        root_directory: Arc::new(root_directory.into()),
         is_root_named: task.root.is_some(),
         profiles,
         ask: task.ask.clone(),
@@ -63,6 +55,31 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
         }
         Err(error) => Err(Failure::new(REFUSED, &error)),
     }
+}
+
+/// The directory of the root. A name that an earlier run may have led elsewhere is refused, under each profile that a call may
+/// name.
+fn directory(task: &Serve, profiles: &Profiles, here: &Here) -> Result<File, Failure> {
+    let mut options = File::options();
+    options.read(true).custom_flags(O_PATH | O_DIRECTORY);
+    let failed = |error: std::io::Error| {
+        let root = here.root.to_string_lossy();
+        Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", visible(&root)))
+    };
+    let Some(named) = &task.root else {
+        return options.open(".").map_err(failed);
+    };
+    let directory = options.open(&here.root).map_err(failed)?;
+    let opened = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).map_err(failed)?;
+    for profile in profiles.offered() {
+        let policy = Sandbox::profile(&profile.argument)?
+            .root(named)
+            .policy_of_any_command()?;
+        if policy.root != opened || opened != here.root {
+            return Err(failed(std::io::Error::from_raw_os_error(ESTALE)));
+        }
+    }
+    Ok(directory)
 }
 
 /// The most calls at once, whatever the user says.

@@ -92,7 +92,12 @@ impl<'a> Installation<'a> {
 
     /// Adds the packages that a script run by Node, which the user named, can load.
     pub(super) fn add_node_script(&mut self, path: &Path, real: &Path) {
-        self.trust_named(path);
+        // By a link, an earlier run may have chosen the place.
+        if self.walker.canonical(path).is_some_and(|canonical| canonical == path)
+            && !path.starts_with(self.request.root)
+        {
+            self.trust(path);
+        }
         node::add_packages(self, path);
         node::add_packages(self, real);
     }

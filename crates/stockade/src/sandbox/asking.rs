@@ -127,7 +127,7 @@ impl Sandbox {
     /// # Errors
     /// The root can't be used.
     pub fn project(&self) -> Result<PathBuf, Error> {
-        self.resolved_root()
+        Ok(self.resolved_root()?.0)
     }
 
     /// Whether the script's text is served: the supervisor must see its open.

@@ -21,6 +21,7 @@ use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -348,20 +349,30 @@ impl Sandbox {
         self.surroundings.directory.join(path)
     }
 
-    /// The canonical root.
-    fn resolved_root(&self) -> Result<PathBuf, Error> {
+    /// The canonical root, and the way to it.
+    fn resolved_root(&self) -> Result<(PathBuf, Walked), Error> {
         let named = self.root.as_deref();
         let wanted = named.unwrap_or(&self.surroundings.directory);
         let failed = |source| Error::Root {
             path: wanted.to_path_buf(),
             source,
         };
-        let root = fs::canonicalize(wanted).map_err(failed)?;
-        if !root.is_dir() {
+        // One walk for all that is decided: another run may change a link meanwhile. What is opened later follows none.
+        let walked = Walker::default().walk(wanted);
+        let root = walked.real.clone();
+        let found = fs::symlink_metadata(&root).map_err(failed)?;
+        if !found.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
+        // Where this process is, by the directory and not by its name, which another run may have led elsewhere.
+        if wanted.components().eq(self.surroundings.directory.components())
+            && std::env::current_dir().is_ok_and(|here| here == self.surroundings.directory)
+            && !fs::metadata(".").is_ok_and(|here| (here.dev(), here.ino()) == (found.dev(), found.ino()))
+        {
+            return Err(failed(io::Error::from_raw_os_error(libc::ESTALE)));
+        }
         self.refuse_implicit_root(&root)?;
-        Ok(root)
+        Ok((root, walked))
     }
 
     /// A profile opens a whole home or machine by `./` only if that root was named explicitly.
@@ -439,12 +450,12 @@ impl Command {
         let sandbox = &self.sandbox;
         let _prepare = debug_span!("prepare").entered();
         sandbox.refuse_contradictions()?;
-        let root = sandbox.resolved_root()?;
+        let (root, way) = sandbox.resolved_root()?;
         sandbox.refuse_links_out(&root)?;
         let command = debug_span!("find the program").in_scope(|| self.find(&root))?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
-        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(&root, &command))?;
+        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here((&root, &way), &command))?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
@@ -602,7 +613,7 @@ impl Sandbox {
 
     /// The same for the paths of flags, in all trees that this policy lets runs write: `./out` means a path there, and not
     /// what an earlier run made of it. The root's own name may lead through such a tree.
-    fn refuse_flags_out(&self, root: &Path, policy: &Policy) -> Result<(), Error> {
+    fn refuse_flags_out(&self, (root, way): (&Path, &Walked), policy: &Policy) -> Result<(), Error> {
         let written = || {
             policy
                 .grants
@@ -625,10 +636,9 @@ impl Sandbox {
         for (flag, walked) in &self.named {
             trees().try_for_each(|tree| refuse(flag, walked, tree))?;
         }
-        let Some(named) = &self.root else { return Ok(()) };
-        let walked = Walker::default().walk(named);
+        let named = self.root.as_ref().unwrap_or(&self.surroundings.directory);
         let flag = format!("--root {}", named.display());
-        trees().try_for_each(|tree| refuse(&flag, &walked, tree))
+        trees().try_for_each(|tree| refuse(&flag, way, tree))
     }
 
     /// Its runs' policy, without the additions for their commands.
@@ -636,16 +646,16 @@ impl Sandbox {
     /// # Errors
     /// The root can't be used.
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
-        let root = self.resolved_root()?;
+        let (root, way) = self.resolved_root()?;
         self.refuse_links_out(&root)?;
-        self.policy_here(&root, &command::ResolvedCommand::nothing())
+        self.policy_here((&root, &way), &command::ResolvedCommand::nothing())
     }
 
     /// The policy, with the denials that links on this machine add.
-    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<Policy, Error> {
+    fn policy_here(&self, (root, way): (&Path, &Walked), command: &command::ResolvedCommand) -> Result<Policy, Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
-        self.refuse_flags_out(root, &policy)?;
+        self.refuse_flags_out((root, way), &policy)?;
         // No link of the user's closes anything in the base, or found below it.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy
