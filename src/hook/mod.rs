@@ -20,6 +20,7 @@ use super::install;
 use super::message::Failure;
 use desk::HookDesk;
 use reports::Reports;
+use stockade::Sandbox;
 use stockade::surroundings::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
 
@@ -168,6 +169,11 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
     if named.is_none() && surroundings.holds_home(&root) {
         let message = format!("refusing to use `{}` as the project without `--root`", root.display());
         return Err(Failure::text(REFUSED, message).hint("start the agent in the project's directory"));
+    }
+    // By a link that an earlier run may have made, another directory's files would be judged as the project's.
+    if root != wanted {
+        let profile = flags.profile.as_deref().unwrap_or(desk::PROFILE);
+        Sandbox::profile(profile)?.root(&wanted).policy_of_any_command()?;
     }
     Ok(Root {
         real: root,

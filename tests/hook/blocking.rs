@@ -224,3 +224,29 @@ fn an_event_that_never_ends_blocks() {
     must_block("copilot", &output, "no end");
     assert!(begun.elapsed() < Duration::from_secs(25));
 }
+
+/// A confined command may have made the link: `workspace` writes `/tmp`.
+#[test]
+fn a_project_that_a_link_leads_elsewhere_blocks() {
+    let place = place();
+    place.file("~/private", "PRIVATE");
+    let made = tempfile::Builder::new()
+        .prefix("stockade-root-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let (plain, link) = (made.path().join("plain"), made.path().join("link"));
+    std::fs::create_dir(&plain).unwrap();
+    std::os::unix::fs::symlink(&place.home, &link).unwrap();
+    for (root, expected) in [(&plain, Some(0)), (&link, Some(2))] {
+        let event = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": "x", "cwd": root,
+            "tool_name": "Read", "tool_input": { "file_path": root.join("private") },
+        });
+        let output = call(
+            &place,
+            &["claude-code", "--root", root.to_str().unwrap()],
+            event.to_string().as_bytes(),
+        );
+        assert_eq!(output.status.code(), expected, "{output:?}");
+    }
+}
