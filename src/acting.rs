@@ -1,5 +1,7 @@
 //! The identity of a run: profile, capabilities, mode and scope, from the agent's configuration and the flags.
 
+use std::path::PathBuf;
+
 use super::REFUSED;
 use super::args::Run;
 use super::layers::{Here, UnknownAgent};
@@ -21,6 +23,8 @@ pub struct Acting {
     role: Role,
     /// The hash that the profile has to have.
     digest: Option<String>,
+    /// The real path of the root whose configuration was read.
+    root: Option<PathBuf>,
     /// The sandbox of a profile that was loaded beforehand, for any number of runs.
     loaded: Option<Sandbox>,
 }
@@ -60,6 +64,7 @@ impl Acting {
             profile: LOWEST.into(),
             role: Role::WHOLE,
             digest: run.profile_digest.clone(),
+            root: None,
             loaded: None,
         };
         if run.agent.is_some() || run.tool.is_some() {
@@ -84,6 +89,7 @@ impl Acting {
     }
 
     fn take_configured(&mut self, run: &Run, here: &Here) -> Result<(), Failure> {
+        self.root = Some(here.root.clone());
         let name = run.agent.as_ref();
         let agent = name
             .map(|name| UnknownAgent::or_agent(&here.layers, name))
@@ -113,6 +119,7 @@ impl Acting {
             profile: profile.to_string(),
             role: self.role.clone(),
             digest: None,
+            root: self.root.clone(),
             loaded: None,
         }
     }
@@ -129,6 +136,17 @@ impl Acting {
     /// The sandbox of the profile alone, if it was loaded beforehand.
     pub fn loaded(&self) -> Option<&Sandbox> {
         self.loaded.as_ref()
+    }
+
+    /// Refuses a sandbox with another root than that whose configuration was read: a run may have moved the name in between.
+    ///
+    /// # Errors
+    /// It has another, or its root can't be used.
+    pub fn refuse_other_root(&self, sandbox: &Sandbox) -> Result<(), Failure> {
+        match &self.root {
+            Some(root) => Ok(sandbox.refuse_other_root(root)?),
+            None => Ok(()),
+        }
     }
 
     /// The sandbox under the profile, limited to what the role has.

@@ -175,6 +175,9 @@ pub struct Run {
     /// Hash that the profile has to have: that of the one that the caller has judged
     #[arg(long, value_name = "HASH", help_heading = PLACE, hide = true)]
     pub profile_digest: Option<String>,
+    /// The command's words are another party's than the user's: no program or script is given for being named by its path
+    #[arg(long, help_heading = PLACE, hide = true)]
+    pub foreign_command: bool,
     /// Keep the run from changing a file, whatever grants that: the caller reads it before another run
     #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
     pub guard: Vec<PathBuf>,
@@ -325,6 +328,8 @@ pub struct Script {
     pub hash: String,
     /// Its real path.
     pub path: PathBuf,
+    /// The real path of the root that its text was read for.
+    pub root: PathBuf,
     /// What it holds.
     pub content: Arc<[u8]>,
     /// What it may read since its text names that.

@@ -66,6 +66,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.script = Some(args::Script {
         hash: choice.script.hash.clone(),
         path: choice.script.path.clone(),
+        root: root.clone().unwrap_or_default(),
         content: content.into(),
         reads: choice.grants.read,
         writes: choice.grants.write,

@@ -171,6 +171,9 @@ pub(super) fn sandbox(
     if let Some(report) = report {
         sandbox = sandbox.guard(report, "--report");
     }
+    if run.foreign_command {
+        sandbox = sandbox.foreign_commands();
+    }
     for path in &run.guard {
         let path = std::path::absolute(path).map_err(|error| Failure::new(REFUSED, &error))?;
         sandbox = sandbox.guard(&path, "--guard");
@@ -187,6 +190,7 @@ pub(super) fn sandbox(
         sandbox = sandbox.accept_shortfall(*shortfall);
     }
     if let Some(script) = &run.script {
+        sandbox.refuse_other_root(&script.root)?;
         sandbox = sandbox.by_text(&script.reads, &script.writes)?;
     }
     sandbox = with_questions(sandbox, run, approver);
@@ -201,6 +205,7 @@ fn ready(
     paths: (&[PathBuf], Option<&Path>),
 ) -> Result<Ready, Failure> {
     let sandbox = sandbox(run, acting, aides, paths)?;
+    acting.refuse_other_root(&sandbox)?;
     say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);

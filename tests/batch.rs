@@ -706,7 +706,7 @@ fn wrong_calls_say_so() {
         (&["--report", "x"], "writes no report"),
         (&["--profile", "nope"], "no profile is called `nope`"),
         (&["--allow-profile", "nope"], "no profile is called `nope`"),
-        (&["--root", "nope"], "the root `nope` can't be used"),
+        (&["--root", "nope"], "nope` can't be used"),
         (&["--output", "notes"], "line 1 of `notes` isn't the result of a batch"),
         (&["--output", "/dev/null"], "it isn't a regular file"),
         (&["other.jsonl"], "takes one file of jobs"),
@@ -722,6 +722,29 @@ fn wrong_calls_say_so() {
     }
     assert_eq!(fs::read(place.path("notes")).unwrap(), b"mine");
     assert!(!Path::new("x").exists());
+}
+
+/// A job's words aren't the user's.
+#[test]
+fn a_job_reads_no_file_for_naming_it_as_a_script() {
+    let place = Place::new();
+    place.file("~/notes", "NOTES");
+    let notes = place.path("~/notes");
+    let free = finish(place.command("bash").args(["-v"]).arg(&notes), b"");
+    assert!(free.stderr().contains("NOTES"), "so this proves nothing");
+    place.file("own.sh", "echo own");
+    write(
+        &place,
+        &[
+            json!({"command": ["bash", "-v", notes]}),
+            json!({"command": ["bash", "own.sh"]}),
+        ],
+    );
+    let finished = batch(&place, &["--read", "own.sh"]);
+    let rows = rows(&finished.stdout());
+    assert!(!finished.stdout().contains("NOTES"), "{rows:?}");
+    assert_eq!(rows[0]["status"], "permission_denied", "{rows:?}");
+    assert_eq!(rows[1]["stdout"], "own\n", "{rows:?}");
 }
 
 /// An earlier run may have made the link: `workspace` writes `/tmp`.

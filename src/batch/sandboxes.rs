@@ -2,7 +2,7 @@
 //! is read once, at the start, and no job may change it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::REFUSED;
@@ -33,6 +33,7 @@ pub struct Sandboxes<'a> {
     /// The profiles that the flags name for jobs, as they were at the start.
     allowed: HashMap<&'a str, Acting>,
     approver: Option<Arc<dyn Approver>>,
+    /// As the flag names it for the first sandbox, the real path from then on.
     root: PathBuf,
     files: Files,
     made: Mutex<Made>,
@@ -51,44 +52,29 @@ impl<'a> Sandboxes<'a> {
     pub fn of(task: &'a Batch, files: Files) -> Result<Self, Failure> {
         let run = &task.run;
         let ledger = Ledger::open(run)?;
-        let root = run.root.as_deref().unwrap_or(Path::new("."));
-        let root = std::fs::canonicalize(root)
-            .map_err(|error| Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", root.display())))?;
         let acting = Acting::of(run)?.resolved()?;
         if let Some(named) = &run.profile {
             refuse_hidden_trust(named, &acting)?;
         }
-        let sandboxes = Sandboxes {
+        let mut sandboxes = Sandboxes {
             run,
             allowed: allowed(task, &acting)?,
             acting,
             approver: asking::approver(run)?,
-            root,
+            root: run.root.clone().unwrap_or_default(),
             files,
             made: Mutex::new(Made {
                 ledger,
                 sandboxes: HashMap::new(),
             }),
         };
-        // By the root's name as it was given, of which an earlier run may have made a link.
-        let named = run::sandbox(
-            run,
-            &sandboxes.acting,
-            (
-                None,
-                &sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner).ledger,
-            ),
-            (&[], None),
-        )?;
-        if named.policy_of_any_command()?.root != sandboxes.root {
-            return Err(Failure::text(REFUSED, "the root leads elsewhere by now"));
-        }
         // What is wrong with the flags is wrong with every job.
-        let first = sandboxes.make(
-            &(None, None),
-            &sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner).ledger,
-        )?;
-        first.policy_of_any_command()?;
+        let first = {
+            let made = sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner);
+            sandboxes.make(&(None, None), &made.ledger)?
+        };
+        sandboxes.root = first.real_root()?;
+        sandboxes.acting.refuse_other_root(&first)?;
         Ok(sandboxes)
     }
 
@@ -109,7 +95,7 @@ impl<'a> Sandboxes<'a> {
         }?;
         let named = std::iter::once(&self.acting).chain(self.allowed.values());
         let sandbox = named.filter_map(Acting::loaded).fold(sandbox, Sandbox::guard_as);
-        Ok(self.files.guarded_in(sandbox))
+        Ok(self.files.guarded_in(sandbox).foreign_commands())
     }
 
     /// A job's profile: one within the batch's, or one that the user named for jobs.

@@ -131,6 +131,8 @@ struct Ready {
     layers: Layers,
     permissions: Permissions,
     judge: Judge,
+    /// The root as it was named, and its real path.
+    named: PathBuf,
     root: PathBuf,
     /// The resources that each requested agent can reach, by name; `None` for the caller's own ground.
     reachable: HashMap<Option<String>, Reachable>,
@@ -192,6 +194,10 @@ impl Desk {
             (None, Some(cwd)) => here.join(cwd),
             (None, None) => ready.root.clone(),
         };
+        // Rules of a tool mean the root too.
+        if ready.named != ready.root {
+            ready.reachable(agent.as_ref(), ground)?;
+        }
         let answer = match &asked.act {
             Act::Tool(call) => match asked.calling {
                 Calling::Usual => ready.judge.tool(agent.as_ref(), call, &cwd),
@@ -258,6 +264,7 @@ impl Ready {
             judge: Judge::new(permissions.clone(), layers.tools(), &root),
             permissions,
             layers,
+            named: key.root.clone(),
             root,
             reachable: HashMap::new(),
         })
@@ -295,13 +302,17 @@ impl Ready {
             let named = ground.and_then(|ground| ground.profile.as_deref());
             let profile = named.or(agent.map(Agent::profile)).unwrap_or(PROFILE);
             let policy = |mode: Mode| {
-                let sandbox = Sandbox::profile(profile)?.root(&self.root);
+                let sandbox = Sandbox::profile(profile)?.root(&self.named);
                 let sandbox = sandbox.role(Role { mode, ..role.clone() });
                 let sandbox = match ground {
                     Some(ground) => ground.granted(sandbox)?,
                     None => sandbox,
                 };
-                sandbox.policy_of_any_command()
+                let policy = sandbox.policy_of_any_command()?;
+                match policy.root == self.root {
+                    true => Ok(policy),
+                    false => Err(stockade::Error::Moved(self.named.clone())),
+                }
             };
             let free = match role.mode {
                 Mode::Manual => Mode::AcceptEdits,

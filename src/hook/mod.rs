@@ -20,7 +20,6 @@ use super::install;
 use super::message::Failure;
 use desk::HookDesk;
 use reports::Reports;
-use stockade::Sandbox;
 use stockade::surroundings::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
 
@@ -130,25 +129,19 @@ fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
 
 fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    event.call.cwd = event.call.cwd.map(|cwd| std::fs::canonicalize(&cwd).unwrap_or(cwd));
-    let Root { real: root, named } = root(agent, flags, &event, &surroundings)?;
+    // As it is named: the run and the desk refuse a name that an earlier run may have led elsewhere.
+    let root = root(agent, flags, &event, &surroundings)?;
+    event.call.cwd = event.call.cwd.map(real_or_same);
     let reports = Reports::of(&surroundings);
-    // As it is named: the run refuses a name that an earlier one may have led elsewhere.
-    let confinement = confinement(flags, &named, &reports, &surroundings)?;
+    let confinement = confinement(flags, &root, &reports, &surroundings)?;
     let mut desk = HookDesk::open(flags, &root, reports, &surroundings)?;
     let reply = answer(agent, &event, &mut desk, &confinement, flags.confined);
     desk.close();
     Ok(reply)
 }
 
-/// A root by its real path, and as an absolute name.
-struct Root {
-    real: PathBuf,
-    named: PathBuf,
-}
-
-/// The run's root: the flag's, else what the agent says that the project is.
-fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundings) -> Result<Root, Failure> {
+/// The absolute name of the run's root: the flag's, else what the agent says that the project is.
+fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundings) -> Result<PathBuf, Failure> {
     let here = &surroundings.directory;
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cwd = event.call.cwd.as_deref();
@@ -170,24 +163,21 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         let message = format!("refusing to use `{}` as the project without `--root`", root.display());
         return Err(Failure::text(REFUSED, message).hint("start the agent in the project's directory"));
     }
-    // By a link that an earlier run may have made, another directory's files would be judged as the project's.
-    if root != wanted {
-        let profile = flags.profile.as_deref().unwrap_or(desk::PROFILE);
-        Sandbox::profile(profile)?.root(&wanted).policy_of_any_command()?;
-    }
-    Ok(Root {
-        real: root,
-        named: wanted,
-    })
+    Ok(wanted)
 }
 
 /// The directory of the workspace around `cwd`, else the first.
 fn around(roots: &[PathBuf], cwd: Option<&Path>) -> Option<PathBuf> {
+    let cwd = cwd.map(|cwd| real_or_same(cwd.to_path_buf()));
     let holds = |root: &&PathBuf| {
-        let real = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
-        cwd.is_some_and(|cwd| cwd.starts_with(real))
+        cwd.as_ref()
+            .is_some_and(|cwd| cwd.starts_with(real_or_same(root.to_path_buf())))
     };
     roots.iter().find(holds).or(roots.first()).cloned()
+}
+
+fn real_or_same(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
 }
 
 fn confinement(

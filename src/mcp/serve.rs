@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nix::libc::{ESTALE, O_DIRECTORY, O_PATH};
+use nix::libc::{O_DIRECTORY, O_PATH};
 
 use super::super::REFUSED;
 use super::super::args::Serve;
@@ -66,18 +66,17 @@ fn directory(task: &Serve, profiles: &Profiles, here: &Here) -> Result<File, Fai
         let root = here.root.to_string_lossy();
         Failure::text(REFUSED, format!("the root `{}` can't be used: {error}", visible(&root)))
     };
-    let Some(named) = &task.root else {
-        return options.open(".").map_err(failed);
-    };
-    let directory = options.open(&here.root).map_err(failed)?;
+    let directory = options.open(task.root.as_ref().map_or(".".as_ref(), |_| here.root.as_path()));
+    let directory = directory.map_err(failed)?;
     let opened = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).map_err(failed)?;
+    if opened != here.root {
+        return Err(stockade::Error::Moved(here.root.clone()).into());
+    }
     for profile in profiles.offered() {
-        let policy = Sandbox::profile(&profile.argument)?
-            .root(named)
-            .policy_of_any_command()?;
-        if policy.root != opened || opened != here.root {
-            return Err(failed(std::io::Error::from_raw_os_error(ESTALE)));
-        }
+        let Some(named) = &task.root else { break };
+        let sandbox = Sandbox::profile(&profile.argument)?.root(named);
+        sandbox.real_root()?;
+        sandbox.refuse_other_root(&opened)?;
     }
     Ok(directory)
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,6 +18,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use stockade::approve::{Approver, SocketApprover, Waiting};
 use stockade::config::McpServer;
+use stockade::{Sandbox, WrittenTrees};
 use stockade_mcp::known::Known;
 use stockade_mcp::relay::{self, Streams};
 use stockade_mcp::{Places, Rules, Session, Setup, Variables, name_of, of_client, set_for_server};
@@ -50,11 +51,19 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
     let name = task.name.clone().unwrap_or_else(|| name_of(&run.command));
     let here = Here::load(run.root.as_deref())?;
     let server = here.layers.mcp_server(&name);
+    let profile = profile(run, &server, &here);
     let places = Places {
         home: here.surroundings.home.as_deref(),
         root: &here.root,
+        trees: &WrittenTrees::default(),
     };
-    let rules = Rules::of(&server, here.layers.mcp_usual(), &places);
+    let own = server.write.iter().filter_map(|text| places.path(text));
+    let trees = written(run, own, &profile, &here)?;
+    let places = Places {
+        trees: &trees,
+        ..places
+    };
+    let rules = Rules::of(&server, here.layers.mcp_usual(), &places)?;
     let asking = Asking::of(run, &rules, here.surroundings.state.as_deref())?;
     let (ask, runs_ask) = UnixStream::pair().map_err(failed)?;
     let (events, runs_events) = UnixStream::pair().map_err(failed)?;
@@ -62,7 +71,9 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
 
     let mut words = before_command(&run.command)?;
     words.extend(grants(&server, &places));
-    words.extend(profile(run, &server));
+    if run.profile.is_none() {
+        words.extend(["--profile".into(), (&profile).into()]);
+    }
     words.extend(variables(run));
     words.extend(asking.words(&runs_ask));
     words.extend(["--events".into(), format!("fd:{}", runs_events.as_raw_fd()).into()]);
@@ -90,6 +101,7 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
         is_attended: asking.is_attended,
         forms: asking.forms,
         home: here.surroundings.home.clone(),
+        trees,
         token: token().map_err(failed)?,
         tell: Box::new(note),
     };
@@ -184,15 +196,25 @@ impl Asking {
     }
 }
 
-/// The profile, where the flags name none.
-fn profile(run: &Run, server: &McpServer) -> Vec<OsString> {
-    let profile = match (&run.profile, &server.profile, &run.agent) {
-        (Some(_), ..) => return Vec::new(),
-        (None, Some(profile), _) => profile.as_str(),
-        (None, None, Some(_)) => return Vec::new(),
-        (None, None, None) => PROFILE,
+/// The profile: the flag's, the configuration's, or the agent's.
+fn profile(run: &Run, server: &McpServer, here: &Here) -> String {
+    let agents = || {
+        let agent = here.layers.agent(run.agent.as_ref()?)?;
+        Some(agent.profile().to_string())
     };
-    vec!["--profile".into(), profile.into()]
+    let named = run.profile.clone().or_else(|| server.profile.clone());
+    named.or_else(agents).unwrap_or_else(|| PROFILE.into())
+}
+
+/// The trees that the server may write; its tools' own aren't known yet.
+fn written(run: &Run, own: impl Iterator<Item = PathBuf>, profile: &str, here: &Here) -> Result<WrittenTrees, Failure> {
+    let mut sandbox = Sandbox::profile(profile)?;
+    if let Some(root) = &run.root {
+        sandbox = sandbox.root(root);
+    }
+    sandbox = run.write.iter().cloned().chain(own).fold(sandbox, Sandbox::write);
+    sandbox.refuse_other_root(&here.root)?;
+    Ok(sandbox.trees_of_any_command()?)
 }
 
 /// The variables that the client's configuration set for the server, unless the flags name them.

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
+use stockade::policy::{Capabilities, Role};
+use stockade::profile::Catalog;
+use stockade::surroundings::Surroundings;
 use stockade::{Error, Output, Sandbox, Trace};
 
 use crate::common::{Beside, Place, STOCKADE, finish, tries};
@@ -79,6 +82,62 @@ fn a_link_out_of_another_written_tree_stops_the_launch() {
             .read(shared.join("tgt")),
     );
     assert_eq!(read.unwrap().stdout, b"SECRET");
+}
+
+/// The run that could have written the tree may have had another role.
+#[test]
+fn a_role_that_writes_nothing_names_no_root_by_a_link_of_a_written_tree() {
+    let place = place();
+    fs::create_dir(place.path("~/shared")).unwrap();
+    symlink(place.path("~/private"), place.path("~/shared/tgt")).unwrap();
+    let mut role = Role::WHOLE;
+    role.capabilities = Capabilities::READ | Capabilities::EXECUTE;
+    let sandbox = || {
+        Sandbox::profile("minimal")
+            .unwrap()
+            .write(place.path("~/shared"))
+            .role(role.clone())
+    };
+    let refused = read_secret(&place, &sandbox().root(place.path("~/shared/tgt")));
+    assert!(matches!(refused, Err(Error::FlagLinkOut { .. })), "{refused:?}");
+    let started = read_secret(&place, &sandbox().root(place.path("~/shared")));
+    assert!(started.is_ok(), "{started:?}");
+}
+
+/// A run whose root was the caller's directory may have made the link.
+#[test]
+fn a_link_out_of_the_callers_directory_stops_the_launch() {
+    let place = place();
+    symlink(place.path("~/private"), place.path("tgt")).unwrap();
+    unconfined_it_is_read(&place);
+    std::env::set_current_dir(&place.root).unwrap();
+    fs::create_dir(place.path("other")).unwrap();
+    let other = || Sandbox::profile("minimal").unwrap();
+    for sandbox in [other().root("tgt"), other().root("other").read("tgt")] {
+        let refused = read_secret(&place, &sandbox);
+        assert!(matches!(refused, Err(Error::FlagLinkOut { .. })), "{refused:?}");
+    }
+}
+
+/// Between the steps of a start another run puts a link in the place of the directory.
+#[test]
+fn the_callers_directory_is_the_root_whatever_its_name_leads_to_by_now() {
+    let place = place();
+    fs::create_dir(place.path("tgt")).unwrap();
+    std::env::set_current_dir(place.path("tgt")).unwrap();
+    let profile = || Catalog::new(None).load("readonly").unwrap();
+    let surroundings = Surroundings::here().unwrap();
+    let early = Sandbox::of(profile(), surroundings.clone(), Vec::new());
+    fs::rename(place.path("tgt"), place.path("own")).unwrap();
+    symlink(place.path("~/private"), place.path("tgt")).unwrap();
+    unconfined_it_is_read(&place);
+    let late = Sandbox::of(profile(), surroundings, Vec::new());
+    for sandbox in [late.clone(), late.clone().root("."), late.root("f/..")] {
+        let refused = read_secret(&place, &sandbox);
+        assert!(matches!(refused, Err(Error::Moved(_))), "{refused:?}");
+    }
+    let refused = read_secret(&place, &early);
+    assert!(matches!(refused, Err(Error::Root { .. })), "{refused:?}");
 }
 
 #[test]

@@ -229,15 +229,15 @@ fn an_event_that_never_ends_blocks() {
 #[test]
 fn a_project_that_a_link_leads_elsewhere_blocks() {
     let place = place();
-    place.file("~/private", "PRIVATE");
+    place.file("~/elsewhere/private", "PRIVATE");
     let made = tempfile::Builder::new()
         .prefix("stockade-root-")
         .tempdir_in("/tmp")
         .unwrap();
     let (plain, link) = (made.path().join("plain"), made.path().join("link"));
     std::fs::create_dir(&plain).unwrap();
-    std::os::unix::fs::symlink(&place.home, &link).unwrap();
-    for (root, expected) in [(&plain, Some(0)), (&link, Some(2))] {
+    std::os::unix::fs::symlink(place.path("~/elsewhere"), &link).unwrap();
+    for (root, expected) in [(&plain, "allow"), (&link, "deny")] {
         let event = serde_json::json!({
             "hook_event_name": "PreToolUse", "session_id": "x", "cwd": root,
             "tool_name": "Read", "tool_input": { "file_path": root.join("private") },
@@ -247,6 +247,40 @@ fn a_project_that_a_link_leads_elsewhere_blocks() {
             &["claude-code", "--root", root.to_str().unwrap()],
             event.to_string().as_bytes(),
         );
-        assert_eq!(output.status.code(), expected, "{output:?}");
+        assert_eq!(said("claude-code", &output), expected, "{output:?}");
+        // By the event alone.
+        let event = serde_json::json!({
+            "cwd": root, "toolName": "view", "toolArgs": { "path": root.join("private") },
+        });
+        let output = call(&place, &["copilot"], event.to_string().as_bytes());
+        assert_eq!(said("copilot", &output), expected, "{output:?}");
+    }
+}
+
+/// What an agent's runs may write isn't what `workspace` may.
+#[test]
+fn a_project_that_a_link_of_the_agents_own_runs_leads_elsewhere_blocks() {
+    let place = place();
+    place.file("~/private/file", "PRIVATE");
+    place.file(
+        "~/.config/stockade/profiles/wide.toml",
+        "extends = \"workspace\"\nwrite = [\"~/shared\"]\n",
+    );
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[agents.wide]\nprofile = \"wide\"\ncapabilities = [\"READ\", \"WRITE\"]\nmode = \"accept-edits\"\n",
+    );
+    std::fs::create_dir(place.home.join("shared")).unwrap();
+    let link = place.home.join("shared/project");
+    std::os::unix::fs::symlink(place.home.join("private"), &link).unwrap();
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "x", "cwd": link,
+        "tool_name": "Read", "tool_input": { "file_path": "file" },
+    });
+    // Where no run writes, the link is the user's.
+    for (flags, expected) in [(&[][..], "allow"), (&["--agent", "wide"], "deny")] {
+        let words = [&["claude-code", "--root", link.to_str().unwrap()], flags].concat();
+        let output = call(&place, &words, event.to_string().as_bytes());
+        assert_eq!(said("claude-code", &output), expected, "{output:?}");
     }
 }

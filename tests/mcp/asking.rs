@@ -146,6 +146,30 @@ fn a_tools_grants_hold_while_only_such_calls_run() {
     client.end();
 }
 
+/// An earlier run may have made the link.
+#[test]
+fn no_link_of_the_root_leads_a_tools_grants_or_the_clients_roots_elsewhere() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("~/elsewhere")).unwrap();
+    std::os::unix::fs::symlink(place.path("~/elsewhere"), place.path("open")).unwrap();
+    let configuration = "~/.config/stockade/config.toml";
+    place.file(
+        configuration,
+        "version = 1\n[mcp.servers.files.tools.write]\nwrite = [\"./open\"]\n",
+    );
+    let (code, stderr) = Start::wrapped(&["--name", "files"]).silent(&place).end();
+    assert_eq!(code, Some(125));
+    assert!(stderr.contains("`./open` leads out of"), "{stderr}");
+
+    place.file(configuration, "version = 1\n[mcp.servers.files]\nroots = \"write\"\n");
+    let (inside, _, stderr) = with_root(&place, "open", ["open/a", "x"]);
+    assert!(inside && !place.path("~/elsewhere/a").exists());
+    assert!(
+        stderr.contains("a root of the client grants nothing") && stderr.contains("leads out of"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn a_tools_grants_open_no_secret() {
     let place = Place::new();
@@ -164,33 +188,10 @@ fn a_tools_grants_open_no_secret() {
 fn the_clients_roots_open_what_the_configuration_says() {
     let place = Place::new();
     std::fs::create_dir(place.path("work")).unwrap();
-    let roots = format!(
-        "{{\"roots\":[{{\"uri\":\"file://{}\"}}]}}",
-        place.path("work").display()
-    );
     let talk = |configuration: &str, place: &Place| {
         place.file("~/.config/stockade/config.toml", configuration);
-        let mut client = Start::wrapped(&["--name", "files"])
-            .abilities(json!({ "roots": {} }))
-            .start(place);
-        let roots: Value = serde_json::from_str(&roots).unwrap();
-        // The wrapper's own question comes right after the handshake, if at all.
-        let id = client.send("ping", json!({}));
-        loop {
-            let line = client.line().unwrap();
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if message["method"] == "roots/list" {
-                client.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": roots }));
-            }
-            if message["id"] == json!(id) {
-                break;
-            }
-        }
-        client.ask("ping", json!({}));
-        let inside = client.call("write", json!({ "path": place.path("work/a") }));
-        let outside = client.call("write", json!({ "path": place.path("workshop") }));
-        client.end();
-        (is_error(&inside), is_error(&outside))
+        let (inside, outside, _) = with_root(place, "work", ["work/a", "workshop"]);
+        (inside, outside)
     };
     assert_eq!(talk("version = 1\n", &place), (true, true));
     assert_eq!(
@@ -201,4 +202,28 @@ fn the_clients_roots_open_what_the_configuration_says() {
         talk("version = 1\n[mcp.servers.files]\nroots = \"write\"\n", &place),
         (false, true)
     );
+}
+
+/// Whether each of two writes is refused to a server whose client announces this root, and what the wrapper told.
+fn with_root(place: &Place, root: &str, writes: [&str; 2]) -> (bool, bool, String) {
+    let roots = json!({ "roots": [{ "uri": format!("file://{}", place.path(root).display()) }] });
+    let mut client = Start::wrapped(&["--name", "files"])
+        .abilities(json!({ "roots": {} }))
+        .start(place);
+    // The wrapper's own question comes right after the handshake, if at all.
+    let id = client.send("ping", json!({}));
+    loop {
+        let line = client.line().unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap();
+        if message["method"] == "roots/list" {
+            client.say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": roots }));
+        }
+        if message["id"] == json!(id) {
+            break;
+        }
+    }
+    client.ask("ping", json!({}));
+    let [inside, outside] = writes.map(|name| client.call("write", json!({ "path": place.path(name) })));
+    let (_, stderr) = client.end();
+    (is_error(&inside), is_error(&outside), stderr)
 }

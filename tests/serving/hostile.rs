@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::session::{Session, WITH_RESULTS, text};
-use crate::common::{Place, until};
+use crate::common::{Place, finish, until};
 
 #[test]
 fn garbage_gets_an_error_or_nothing_and_the_session_goes_on() {
@@ -48,6 +48,20 @@ fn garbage_gets_an_error_or_nothing_and_the_session_goes_on() {
     assert_eq!(session.ask("ping", &json!({}))["result"], json!({}));
     assert_eq!(session.run("echo fine")["structuredContent"]["stdout"], "fine\n");
     assert_eq!(session.ends(), Some(0));
+}
+
+#[test]
+fn a_client_reads_no_file_for_naming_it_as_a_script() {
+    let place = Place::new();
+    place.file("~/notes", "NOTES");
+    let notes = place.path("~/notes");
+    let free = finish(place.command("bash").arg("-v").arg(&notes), b"");
+    assert!(free.stderr().contains("NOTES"), "so this proves nothing");
+    let mut session = Session::start(&place, &[], None);
+    let result = session.call("run_command", json!({ "argv": ["bash", "-v", notes] }));
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(!result.to_string().contains("NOTES"), "{result}");
+    assert!(text(&result).starts_with("Permission denied:"), "{result}");
 }
 
 #[test]

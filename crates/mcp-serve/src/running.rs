@@ -62,7 +62,7 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
     let (report, report_end) = child::report_pipe()?;
     let mut inherited = vec![report_end];
     let mut words: Vec<OsString> = match order.what {
-        What::Command { .. } => vec!["run".into()],
+        What::Command { .. } => vec!["run".into(), "--foreign-command".into()],
         What::Script { .. } => vec!["exec".into()],
     };
     let socket = match asks {

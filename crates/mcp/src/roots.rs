@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
+use stockade::WrittenTrees;
+
+use crate::listing::shown;
 use crate::message::{Object, elements};
-use crate::rules::real_path;
 
 /// More roots than this are none.
 const MOST: usize = 64;
@@ -16,20 +18,37 @@ const WIDE: [&str; 21] = [
     "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var",
 ];
 
-/// The directories of a client's answer to `roots/list`, their links resolved, and those that are too wide.
-pub fn read(result: &RawValue, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// The directories of a client's answer to `roots/list`, their links resolved, and the reasons why others grant nothing.
+pub fn read(result: &RawValue, home: Option<&Path>, trees: &WrittenTrees) -> (Vec<PathBuf>, Vec<String>) {
     let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?, MOST));
     let roots = roots.unwrap_or_default();
-    let paths = roots.iter().filter_map(|root| {
-        let uri = Object::read(root.get())?.text("uri")?;
-        let url = url::Url::parse(&uri).ok().filter(|url| url.scheme() == "file")?;
-        Some(real_path(&url.to_file_path().ok()?))
-    });
-    paths.partition(|path| {
-        let is_anyones_home = path.parent() == Some(Path::new("/home"));
-        let is_wide = is_anyones_home || WIDE.iter().any(|wide| path == Path::new(wide));
-        !is_wide && !home.is_some_and(|home| home.starts_with(path))
-    })
+    let mut granted = Vec::new();
+    let mut refused = Vec::new();
+    for root in &roots {
+        let Some(path) = path(root) else { continue };
+        let said = path.to_string_lossy();
+        match trees.real_path(&said, &path) {
+            Err(error) => refused.push(format!("a root of the client grants nothing: {error}")),
+            Ok(real) if is_wide(&real, home) => refused.push(format!(
+                "the client's root `{}` grants nothing: it is too wide",
+                shown(&said)
+            )),
+            Ok(real) => granted.push(real),
+        }
+    }
+    (granted, refused)
+}
+
+fn path(root: &RawValue) -> Option<PathBuf> {
+    let uri = Object::read(root.get())?.text("uri")?;
+    let url = url::Url::parse(&uri).ok().filter(|url| url.scheme() == "file")?;
+    url.to_file_path().ok()
+}
+
+fn is_wide(path: &Path, home: Option<&Path>) -> bool {
+    let is_anyones_home = path.parent() == Some(Path::new("/home"));
+    let is_listed = WIDE.iter().any(|wide| path == Path::new(wide));
+    is_anyones_home || is_listed || home.is_some_and(|home| home.starts_with(path))
 }
 
 #[cfg(test)]
@@ -42,8 +61,12 @@ mod tests {
             {"uri":"file:///home/ada"},{"uri":"file:///home/ada/work","name":"w"},{"uri":"file://other/srv"},
             {"uri":"file:///home/bea"},{"uri":"file:///srv"},{}]}"#;
         let result: Box<RawValue> = serde_json::from_str(text).unwrap();
-        let (roots, wide) = read(&result, Some(Path::new("/home/ada")));
+        let (roots, refused) = read(&result, Some(Path::new("/home/ada")), &WrittenTrees::default());
         assert_eq!(roots, [Path::new("/srv/site"), Path::new("/home/ada/work")]);
-        assert_eq!(wide, ["/", "/home/ada", "/home/bea", "/srv"].map(Path::new));
+        let wide = ["/", "/home/ada", "/home/bea", "/srv"];
+        assert_eq!(
+            refused,
+            wide.map(|path| format!("the client's root `{path}` grants nothing: it is too wide"))
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use stockade::WrittenTrees;
 use stockade::approve::{EscalationRequest, Requested};
 use stockade::config::{McpServer, McpTool, OnTools, Roots};
 use stockade::profile::HostPattern;
@@ -32,6 +33,8 @@ pub struct Places<'a> {
     pub home: Option<&'a Path>,
     /// For `./`.
     pub root: &'a Path,
+    /// Where a link may be one that an earlier run made.
+    pub trees: &'a WrittenTrees,
 }
 
 impl Places<'_> {
@@ -45,34 +48,28 @@ impl Places<'_> {
     }
 
     /// The kernel's name of a path of the configuration, as far as it exists.
-    fn real(&self, text: &str) -> Option<PathBuf> {
-        Some(real_path(&self.path(text)?))
-    }
-}
-
-/// A path with its links resolved, as far as it exists.
-pub fn real_path(path: &Path) -> PathBuf {
-    if let Ok(real) = std::fs::canonicalize(path) {
-        return real;
-    }
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => real_path(parent).join(name),
-        _ => path.to_path_buf(),
+    fn real(&self, text: &str) -> Option<Result<PathBuf, stockade::Error>> {
+        Some(self.trees.real_path(text, &self.path(text)?))
     }
 }
 
 impl Rules {
     /// The rules that a configuration states. `usual` are those for every server that says nothing else.
-    pub fn of(server: &McpServer, usual: (Option<OnTools>, Option<OnTools>), places: &Places<'_>) -> Rules {
+    ///
+    /// # Errors
+    /// A link that an earlier run may have made leads a tool's path elsewhere.
+    pub fn of(
+        server: &McpServer,
+        usual: (Option<OnTools>, Option<OnTools>),
+        places: &Places<'_>,
+    ) -> Result<Rules, stockade::Error> {
         let refuses = |own: Option<OnTools>, usual: Option<OnTools>| own.or(usual) == Some(OnTools::Refuse);
-        Rules {
+        let tools = server.tools.iter();
+        let tools = tools.map(|tool| Ok((tool.name.clone(), grants(tool, places)?)));
+        Ok(Rules {
             allow_tools: server.allow_tools.clone(),
             deny_tools: server.deny_tools.clone(),
-            tools: server
-                .tools
-                .iter()
-                .map(|tool| (tool.name.clone(), grants(tool, places)))
-                .collect(),
+            tools: tools.collect::<Result<_, stockade::Error>>()?,
             roots: match server.roots {
                 Some(Roots::Read) => Some(Flag::Read),
                 Some(Roots::Write) => Some(Flag::Write),
@@ -80,7 +77,7 @@ impl Rules {
             },
             refuses_changed: refuses(server.on_changed_tools, usual.0),
             refuses_shadowed: refuses(server.on_shadowed_tools, usual.1),
-        }
+        })
     }
 
     /// Whether the server has this tool.
@@ -113,16 +110,18 @@ pub fn cover(grants: &[FlagGrant], requested: &[FlagGrant]) -> bool {
             .all(|wanted| grants.iter().any(|grant| grant.covers(wanted)))
 }
 
-fn grants(tool: &McpTool, places: &Places<'_>) -> Vec<FlagGrant> {
-    let paths = |flag: Flag, texts: &[String]| -> Vec<FlagGrant> {
+fn grants(tool: &McpTool, places: &Places<'_>) -> Result<Vec<FlagGrant>, stockade::Error> {
+    let paths = |flag: Flag, texts: &[String]| -> Result<Vec<FlagGrant>, stockade::Error> {
         let paths = texts.iter().filter_map(|text| places.real(text));
-        paths.map(|path| FlagGrant::Path(PathGrant { flag, path })).collect()
+        paths
+            .map(|path| Ok(FlagGrant::Path(PathGrant { flag, path: path? })))
+            .collect()
     };
-    let mut grants = paths(Flag::Read, &tool.read);
-    grants.extend(paths(Flag::Write, &tool.write));
+    let mut grants = paths(Flag::Read, &tool.read)?;
+    grants.extend(paths(Flag::Write, &tool.write)?);
     grants.extend(tool.host.iter().cloned().map(FlagGrant::Host));
     grants.extend(tool.listen.iter().copied().map(FlagGrant::Listen));
-    grants
+    Ok(grants)
 }
 
 /// What a question of the run asks for; empty if it isn't only files, hosts and ports.

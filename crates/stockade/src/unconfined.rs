@@ -102,6 +102,7 @@ impl UnconfinedCaller {
             home: self.home.as_deref(),
             variable: &|_| None,
             others: None,
+            is_foreign: false,
         })
         .ok()
     }

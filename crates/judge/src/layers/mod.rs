@@ -45,7 +45,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Reads the user's and the project's configuration. If the list of pins is unusable, nothing is trusted.
+    /// Reads the user's and the project's configuration, by the real path of its root. If the list of pins is unusable, nothing is trusted.
     ///
     /// # Errors
     /// A configuration can't be read, or has faults.

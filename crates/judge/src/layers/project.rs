@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -94,16 +94,15 @@ pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The path of a project's configuration, existing or not. Links above the root are the user's responsibility.
+/// The path of a project's configuration, existing or not, from the root's real path.
 pub(super) fn path_below(root: &Path) -> PathBuf {
-    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     root.join(DIRECTORY).join(FILE)
 }
 
 fn content(path: &Path) -> Result<Option<Vec<u8>>, ConfigurationError> {
     let directory = path.parent().unwrap_or(path);
     let root = directory.parent().unwrap_or(path);
-    let root = match File::open(root) {
+    let root = match opened(root) {
         Ok(root) => root,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(root, error)),
@@ -117,6 +116,15 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, ConfigurationError> {
     };
     let bytes = bytes_of(file.into()).map_err(|error| unreadable(path, error))?;
     Ok(Some(bytes))
+}
+
+/// Opens the root. Since its name was resolved, a run may have led it elsewhere: another project's configuration isn't its own.
+fn opened(root: &Path) -> io::Result<File> {
+    let opened = File::open(root)?;
+    match fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))? == root {
+        true => Ok(opened),
+        false => Err(io::Error::other("its name leads elsewhere by now")),
+    }
 }
 
 /// Opens the last component of a path in an open directory, wherever the rest of the path leads by now.

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stockade::WrittenTrees;
 use stockade::approve::Approver;
 use stockade::report::{FlagGrant, PathGrant};
 
@@ -59,6 +60,8 @@ pub struct Setup {
     pub forms: bool,
     /// The user's home.
     pub home: Option<PathBuf>,
+    /// Where a link may be one that an earlier run made.
+    pub trees: WrittenTrees,
     /// A word that no server can guess, for the ids of requests to the client.
     pub token: String,
     /// Tells a person something, in one line.
@@ -443,13 +446,8 @@ impl Session {
             self.state().roots.clear();
             return;
         };
-        let (paths, wide) = roots::read(result, self.setup.home.as_deref());
-        for path in wide {
-            self.tell_once(format!(
-                "the client's root `{}` grants nothing: it is too wide",
-                shown(&path.to_string_lossy())
-            ));
-        }
+        let (paths, refused) = roots::read(result, self.setup.home.as_deref(), &self.setup.trees);
+        refused.into_iter().for_each(|why| self.tell_once(why));
         let grants = paths.into_iter().map(|path| FlagGrant::Path(PathGrant { flag, path }));
         self.state().roots = grants.collect();
     }

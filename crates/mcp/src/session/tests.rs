@@ -47,6 +47,7 @@ fn talk(keeps: bool) -> Talk {
         is_attended: Box::new(|| false),
         forms: false,
         home: None,
+        trees: stockade::WrittenTrees::default(),
         token: "token".into(),
         tell: Box::new(move |text| telling.lock().unwrap().push(text.to_owned())),
     };

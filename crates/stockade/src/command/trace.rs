@@ -29,28 +29,35 @@ pub(super) struct Traced<'a> {
     pub installation: Installation<'a>,
 }
 
-/// Follows `program`, started with the request's arguments, to the last interpreter.
-pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Traced<'a>, CommandError> {
+impl<'a> Traced<'a> {
+    /// No files.
+    pub fn nothing(request: &'a Request<'a>) -> Traced<'a> {
+        Traced {
+            executables: Vec::new(),
+            starts: 1,
+            entrypoints: Vec::new(),
+            installation: Installation::new(request),
+        }
+    }
+}
+
+/// Follows `program`, started with these arguments, to the last interpreter.
+pub(super) fn trace<'a>(
+    request: &'a Request<'a>,
+    argv: &'a [OsString],
+    program: Program,
+) -> Result<Traced<'a>, CommandError> {
     let mut trace = ExecTrace {
         request,
         command: program.path.clone(),
         seen: Vec::new(),
         interpreters: 0,
         wrappers: 0,
-        traced: Traced {
-            executables: Vec::new(),
-            starts: 1,
-            entrypoints: Vec::new(),
-            installation: Installation::new(request),
-        },
+        traced: Traced::nothing(request),
     };
     let mut step = Some(Exec {
         program,
-        argv: request
-            .argv
-            .iter()
-            .map(|word| Cow::Borrowed(word.as_os_str()))
-            .collect(),
+        argv: argv.iter().map(|word| Cow::Borrowed(word.as_os_str())).collect(),
         search_path: request.search_path.map(Cow::Borrowed),
         script: None,
         named_by_file: false,

@@ -130,7 +130,8 @@ pub fn prepare(
         _ => None,
     };
     let mut held = OpenDescriptors(Vec::with_capacity(8));
-    let root = open_directory(&plan.directory)?;
+    let root = pin(&plan.directory, Links::Refused).map(OwnedFd::from);
+    let root = root.map_err(|error| LaunchError::Root(plan.directory.clone(), error))?;
     let terminals = terminals(&streams);
     let keeps_reserve = plan.limits.disk.is_none() && plan.limits.file_size.is_some();
     let reserve = keeps_reserve.then(|| Reserve::begin(written(policy, private)));

@@ -127,7 +127,7 @@ impl Sandbox {
     /// # Errors
     /// The root can't be used.
     pub fn project(&self) -> Result<PathBuf, Error> {
-        Ok(self.resolved_root()?.0)
+        Ok(self.resolved_root()?.to_path_buf())
     }
 
     /// Whether the script's text is served: the supervisor must see its open.

@@ -68,8 +68,11 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
+    /// A directory's name led to another one while the run was prepared.
+    #[error("`{}` can't be used: its name leads elsewhere by now", visible(&.0.to_string_lossy()))]
+    Moved(PathBuf),
     /// No root was named, and the caller is in a home or at the top of the file system.
-    #[error("refusing to use `{}` as the root without `--root`", .0.display())]
+    #[error("refusing to use `{}` as the root unless `--root` names it in full", .0.display())]
     ImplicitRoot(PathBuf),
     /// A path of the profile below the root is a link that leads out of it.
     #[error("`{}` leads out of the root, to `{}`", .path.display(), .real.display())]
@@ -235,6 +238,9 @@ impl Error {
                 "leave it away; to reach named hosts alone, take a profile without `all`, such as `network-api`".into(),
             ),
             Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
+            Error::Moved(_) => Some(
+                "nothing was started, since another run may have moved it; change into the directory again, and look".into(),
+            ),
             Error::Variable(_) => {
                 Some("the dynamic loader and libc obey it, so it could replace any program's code".into())
             }

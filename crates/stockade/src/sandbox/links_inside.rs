@@ -25,7 +25,7 @@ const MOST_OF_TREE: usize = 1 << 22;
 const AS_A_WHOLE: [&str; 3] = [".gitlab", ".hg", ".jj"];
 
 /// Directories that many users share for writing.
-const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+pub(super) const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Finds such links.
 pub(super) struct LinksInside<'a> {

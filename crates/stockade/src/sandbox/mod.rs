@@ -15,14 +15,14 @@ mod own_sockets;
 mod reads;
 mod repositories;
 mod withheld;
+mod written;
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ use tracing::{debug_span, info};
 
 pub use error::Error;
 pub use outcome::{Outcome, Output};
+pub use written::WrittenTrees;
 
 use crate::audit::{Ended, Record};
 use crate::command;
@@ -51,7 +52,7 @@ use asking::Escalating;
 
 /// A profile with additions: commands run in it.
 ///
-/// Nothing is read from the system until a command is prepared, so one sandbox serves any number of runs.
+/// One sandbox serves any number of runs: paths are resolved as they are named, all else is read as a command is prepared.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     profile: Profile,
@@ -59,12 +60,15 @@ pub struct Sandbox {
     profile_key: OsString,
     surroundings: Surroundings,
     root: Option<PathBuf>,
+    /// The one walk that resolved the root: another one could find other links.
+    way: Walked,
     /// Read only if `llm` is called.
     models: Vec<Model>,
     resolver: Option<SocketAddr>,
     additions: Additions,
     accepted: Vec<Shortfall>,
     trace: Trace,
+    has_foreign_commands: bool,
     escalating: Escalating,
     /// Files that Stockade writes after the run, or reads before the next, and what names them.
     guarded: Vec<(PathBuf, &'static str)>,
@@ -101,13 +105,15 @@ impl Sandbox {
         Sandbox {
             profile_key: OsString::from(&profile.name),
             profile,
-            surroundings,
             root: None,
+            way: Walker::default().walk(&surroundings.directory),
+            surroundings,
             models,
             resolver: None,
             additions: Additions::NONE,
             accepted: Vec::new(),
             trace: Trace::Exact,
+            has_foreign_commands: false,
             escalating: Escalating::NOBODY,
             guarded: Vec::new(),
             named: Vec::new(),
@@ -117,7 +123,9 @@ impl Sandbox {
     /// The run's root, which `./` in profiles means and where the command starts. Default: the caller's directory.
     #[must_use]
     pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.root = Some(self.absolute(&directory.into()));
+        let directory = self.absolute(&directory.into());
+        self.way = Walker::default().walk(&directory);
+        self.root = Some(directory);
         self
     }
 
@@ -283,6 +291,14 @@ impl Sandbox {
         self
     }
 
+    /// Takes the words of commands for another party's than the user's. A program that the search path finds brings its
+    /// installation as ever; a program or script that a word names by its path is there only as far as other grants reach.
+    #[must_use]
+    pub fn foreign_commands(mut self) -> Self {
+        self.has_foreign_commands = true;
+        self
+    }
+
     /// What is seen of read-only opens. [`Trace::Fast`] takes effect if Landlock can judge them alone; otherwise
     /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) gives the reason.
     #[must_use]
@@ -349,37 +365,39 @@ impl Sandbox {
         self.surroundings.directory.join(path)
     }
 
-    /// The canonical root, and the way to it.
-    fn resolved_root(&self) -> Result<(PathBuf, Walked), Error> {
-        let named = self.root.as_deref();
-        let wanted = named.unwrap_or(&self.surroundings.directory);
+    /// The root by its real path.
+    fn resolved_root(&self) -> Result<&Path, Error> {
+        let root = self.way.real.as_path();
+        let named = self.root.as_ref().unwrap_or(&self.surroundings.directory);
         let failed = |source| Error::Root {
-            path: wanted.to_path_buf(),
+            path: named.clone(),
             source,
         };
-        // One walk for all that is decided: another run may change a link meanwhile. What is opened later follows none.
-        let walked = Walker::default().walk(wanted);
-        let root = walked.real.clone();
-        let found = fs::symlink_metadata(&root).map_err(failed)?;
+        self.refuse_moved(&self.way)?;
+        let found = fs::symlink_metadata(root).map_err(failed)?;
         if !found.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        // Where this process is, by the directory and not by its name, which another run may have led elsewhere.
-        if wanted.components().eq(self.surroundings.directory.components())
-            && std::env::current_dir().is_ok_and(|here| here == self.surroundings.directory)
-            && !fs::metadata(".").is_ok_and(|here| (here.dev(), here.ino()) == (found.dev(), found.ino()))
-        {
-            return Err(failed(io::Error::from_raw_os_error(libc::ESTALE)));
-        }
-        self.refuse_implicit_root(&root)?;
-        Ok((root, walked))
+        self.refuse_implicit_root(root)?;
+        Ok(root)
     }
 
-    /// A profile opens a whole home or machine by `./` only if that root was named explicitly.
+    /// getcwd(2) gives the caller's directory without links. One on the way to it was made since then.
+    fn refuse_moved(&self, walked: &Walked) -> Result<(), Error> {
+        let directory = &self.surroundings.directory;
+        match walked.links.first() {
+            Some(link) if directory.starts_with(link) => Err(Error::Moved(directory.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// A profile opens a whole home or machine by `./` only if that root was named explicitly. By `..` it wasn't: where that
+    /// leads depends on where the caller's directory is by now.
     fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
         let is_wide = self.surroundings.holds_home(root);
         let mut opened = self.profile.opened().chain(&self.profile.sockets);
-        if self.root.is_none() && is_wide && opened.any(|rule| rule.value.anchor == Anchor::Root) {
+        let is_above = |named: &PathBuf| named.components().any(|part| part == Component::ParentDir);
+        if self.root.as_ref().is_none_or(is_above) && is_wide && opened.any(|rule| rule.value.anchor == Anchor::Root) {
             return Err(Error::ImplicitRoot(root.to_path_buf()));
         }
         Ok(())
@@ -450,12 +468,12 @@ impl Command {
         let sandbox = &self.sandbox;
         let _prepare = debug_span!("prepare").entered();
         sandbox.refuse_contradictions()?;
-        let (root, way) = sandbox.resolved_root()?;
-        sandbox.refuse_links_out(&root)?;
-        let command = debug_span!("find the program").in_scope(|| self.find(&root))?;
+        let root = sandbox.resolved_root()?;
+        sandbox.refuse_links_out(root)?;
+        let command = debug_span!("find the program").in_scope(|| self.find(root))?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
-        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here((&root, &way), &command))?;
+        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(root, &command))?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
@@ -525,6 +543,7 @@ impl Command {
             home: surroundings.home.as_deref(),
             variable: &|name| surroundings.variable(name),
             others: written.as_deref(),
+            is_foreign: self.sandbox.has_foreign_commands,
         })?)
     }
 }
@@ -611,34 +630,60 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The same for the paths of flags, in all trees that this policy lets runs write: `./out` means a path there, and not
-    /// what an earlier run made of it. The root's own name may lead through such a tree.
-    fn refuse_flags_out(&self, (root, way): (&Path, &Walked), policy: &Policy) -> Result<(), Error> {
-        let written = || {
-            policy
-                .grants
-                .iter()
-                .filter(|grant| grant.access.contains(Access::WRITE))
-        };
-        let trees = || std::iter::once(root).chain(written().map(|grant| grant.path.as_path()));
-        let refuse = |flag: &str, walked: &Walked, tree: &Path| {
-            let link = walked.links.iter().rfind(|link| link.starts_with(tree));
-            match link {
-                Some(link) if !walked.real.starts_with(tree) => Err(Error::FlagLinkOut {
-                    flag: flag.to_string(),
-                    tree: tree.to_path_buf(),
-                    link: link.clone(),
-                    real: walked.real.clone(),
-                }),
-                _ => Ok(()),
-            }
-        };
+    /// The same for the paths of flags and the root's own name, in all trees that runs under this policy may write, or an
+    /// earlier one may have: `./out` means a path there, and not what that run made of it.
+    fn refuse_flags_out(&self, policy: &Policy) -> Result<(), Error> {
+        let trees = self.written_trees(policy);
         for (flag, walked) in &self.named {
-            trees().try_for_each(|tree| refuse(flag, walked, tree))?;
+            self.refuse_moved(walked)?;
+            trees.refuse(flag, walked)?;
         }
         let named = self.root.as_ref().unwrap_or(&self.surroundings.directory);
-        let flag = format!("--root {}", named.display());
-        trees().try_for_each(|tree| refuse(&flag, way, tree))
+        trees.refuse(&format!("--root {}", named.display()), &self.way)
+    }
+
+    /// Those of the profile as a whole, since another role's runs may write them. The caller's directory counts, as the root of
+    /// an earlier run, and directories that many share. A home doesn't: its links are its user's.
+    fn written_trees(&self, policy: &Policy) -> WrittenTrees {
+        let directory = &self.surroundings.directory;
+        let is_one = *directory != policy.root && !self.surroundings.holds_home(directory);
+        let granted = policy.grants.iter();
+        let written = granted.filter(|grant| grant.access.contains(Access::WRITE));
+        let trees = std::iter::once(&policy.root)
+            .chain(is_one.then_some(directory))
+            .chain(written.map(|grant| &grant.path))
+            .cloned()
+            .chain(self.written(&policy.root));
+        WrittenTrees {
+            trees: trees.chain(links_inside::SHARED.map(PathBuf::from)).collect(),
+        }
+    }
+
+    /// The trees that its runs may write.
+    ///
+    /// # Errors
+    /// The root can't be used.
+    pub fn trees_of_any_command(&self) -> Result<WrittenTrees, Error> {
+        Ok(self.written_trees(&self.policy_of_any_command()?))
+    }
+
+    /// The real path of its runs' root.
+    ///
+    /// # Errors
+    /// The root can't be used, or an earlier run may have led its name elsewhere.
+    pub fn real_root(&self) -> Result<PathBuf, Error> {
+        Ok(self.policy_of_any_command()?.root)
+    }
+
+    /// Refuses another root than the one at this real path, from which something was read for its runs.
+    ///
+    /// # Errors
+    /// It is another, or can't be used.
+    pub fn refuse_other_root(&self, real: &Path) -> Result<(), Error> {
+        match self.resolved_root()? == real {
+            true => Ok(()),
+            false => Err(Error::Moved(real.to_path_buf())),
+        }
     }
 
     /// Its runs' policy, without the additions for their commands.
@@ -646,16 +691,16 @@ impl Sandbox {
     /// # Errors
     /// The root can't be used.
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
-        let (root, way) = self.resolved_root()?;
-        self.refuse_links_out(&root)?;
-        self.policy_here((&root, &way), &command::ResolvedCommand::nothing())
+        let root = self.resolved_root()?;
+        self.refuse_links_out(root)?;
+        self.policy_here(root, &command::ResolvedCommand::nothing())
     }
 
     /// The policy, with the denials that links on this machine add.
-    fn policy_here(&self, (root, way): (&Path, &Walked), command: &command::ResolvedCommand) -> Result<Policy, Error> {
+    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<Policy, Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
-        self.refuse_flags_out((root, way), &policy)?;
+        self.refuse_flags_out(&policy)?;
         // No link of the user's closes anything in the base, or found below it.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy

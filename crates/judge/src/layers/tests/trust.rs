@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::super::{Layers, Trust, TrustError, Written, remember, revoke, trust, trusted};
+use super::super::{ConfigurationError, Layers, Trust, TrustError, Written, remember, revoke, trust, trusted};
 use crate::Remember;
 
 /// A project, a state directory, and the user's configuration.
@@ -102,11 +102,11 @@ fn the_same_content_elsewhere_is_not_trusted() {
     fs::copy(here.file(), other.join(".stockade/config.toml")).unwrap();
     let layers = Layers::load(None, Some(&here.state), &other).unwrap();
     assert_eq!(layers.project().unwrap().trust, Trust::Untrusted);
-    // Through a link to the root it is the same file.
+    // A link in the place of the root's real path was made since that was found.
     let link = here.root.with_file_name("link");
     symlink(&here.root, &link).unwrap();
-    let layers = Layers::load(None, Some(&here.state), &link).unwrap();
-    assert_eq!(layers.project().unwrap().trust, Trust::Trusted);
+    let moved = Layers::load(None, Some(&here.state), &link);
+    assert!(matches!(moved, Err(ConfigurationError::Unreadable { .. })), "{moved:?}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ struct Machine {
     variables: Vec<(&'static str, OsString)>,
     search_path: OsString,
     others: Option<Vec<PathBuf>>,
+    is_foreign: bool,
     _scratch: tempfile::TempDir,
 }
 
@@ -36,6 +37,7 @@ impl Machine {
             variables: Vec::new(),
             search_path,
             others: None,
+            is_foreign: false,
             _scratch: scratch,
         }
     }
@@ -89,6 +91,7 @@ impl Machine {
             home: Some(&home),
             variable: &variable,
             others: self.others.as_deref(),
+            is_foreign: self.is_foreign,
         })?;
         for part in &found.installation {
             let too_wide = [&root, &home, &home.join(".local")]

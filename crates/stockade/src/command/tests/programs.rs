@@ -138,6 +138,7 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         home: Some(&home),
         variable: &|_| None,
         others: None,
+        is_foreign: false,
     };
     let mut installation = Installation::new(&request);
     // `real` is the kernel's path of a file, so the file existed.

@@ -23,6 +23,39 @@ fn the_script_alone_is_readable() {
 }
 
 #[test]
+fn no_word_of_another_party_brings_a_file_for_being_named() {
+    let mut machine = Machine::new();
+    machine
+        .file("home/notes", "")
+        .file("home/work/root/x.py", "")
+        .program("home/bin/tool", "#!/bin/sh\n")
+        .program("home/app/bin/node", ELF)
+        .file("home/app/lib/node_modules/npm/index.js", "")
+        .file("home/other/node_modules/p/cli.js", "");
+    machine.is_foreign = true;
+    let none = Vec::<String>::new();
+    for argv in [
+        &["bash", "-v", "@/home/notes"] as &[&str],
+        &["python3", "x.py"],
+        &["env", "python3", "@/home/notes"],
+        &["node", "@/home/other/node_modules/p/cli.js"],
+        &["@/home/app/bin/node"],
+        &["../../app/bin/node", "x.js"],
+    ] {
+        assert_eq!(
+            (machine.entrypoints(argv), machine.grants(argv)),
+            (none.clone(), none.clone()),
+            "{argv:?}"
+        );
+    }
+    // The user's own search path names this one.
+    for named in ["tool", "@/home/bin/tool"] {
+        assert_eq!(machine.entrypoints(&[named, "@/home/notes"]), ["home/bin/tool"]);
+    }
+    assert_eq!(machine.find(&["env", "timeout", "5", "python3", "x.py"]).starts, 3);
+}
+
+#[test]
 fn what_is_no_file_is_left_to_the_interpreter() {
     let machine = Machine::new();
     fs::create_dir(machine.path("home/work/root/package")).expect("a directory");
