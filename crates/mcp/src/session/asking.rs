@@ -170,14 +170,15 @@ fn no(reason: &str) -> Answer {
 
 impl Session {
     /// The answer that needs no person: a tool's grants, the client's roots, or that no one is there. `None`: ask.
-    fn by_rule(&self, request: &EscalationRequest) -> Option<Answer> {
+    pub(super) fn by_rule(&self, request: &EscalationRequest) -> Option<Answer> {
         if !request.live {
             return Some(no(NOTHING));
         }
         let wanted = requested(request);
         let state = self.state();
-        let running = state.calls.running().map(|call| call.tool.as_str());
-        if self.setup.rules.grant(running, &wanted) {
+        let running = || state.calls.running().map(|call| call.tool.as_str());
+        // A call that its client gave up may still run: it only takes other calls' grants away.
+        if state.calls.is_any_waited_for() && self.setup.rules.grant(running(), &wanted) {
             return Some(Answer::yes(Lifetime::Once, format!("{BY}, for the tool that runs")));
         }
         if cover(&state.roots, &wanted) {

@@ -274,3 +274,32 @@ fn roots_that_the_client_takes_back_grant_nothing() {
         assert_eq!(talk.session.state().roots.len(), count);
     }
 }
+
+#[test]
+fn a_call_that_was_given_up_grants_nothing_and_takes_other_calls_grants_away() {
+    let mut talk = talk(false);
+    let grants = ["/srv/a", "/srv/b"].map(|path| {
+        FlagGrant::Path(PathGrant {
+            flag: stockade::report::Flag::Write,
+            path: path.into(),
+        })
+    });
+    let tools = &mut talk.session.setup.rules.tools;
+    tools.insert("a".into(), grants[..1].to_vec());
+    tools.insert("both".into(), grants.to_vec());
+    let mut request = stockade::approve::samples::request();
+    request.live = true;
+    let mut is_granted = |path: &str| {
+        request.requested = stockade::approve::Requested::Grants(vec![vec!["--write".into(), path.into()]]);
+        let answer = talk.session.by_rule(&request);
+        answer.is_some_and(|answer| matches!(answer.choice, stockade::approve::Choice::Yes { .. }))
+    };
+    assert!(!is_granted("/srv/a"));
+    talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");
+    assert!(is_granted("/srv/a"));
+    let cancelled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
+    assert_eq!(talk.session.of_client(cancelled.as_bytes()), Passed::AsIs);
+    assert!(!is_granted("/srv/a"));
+    talk.asks("2", "tools/call\",\"params\":{\"name\":\"both\"},\"x\":\"");
+    assert!(is_granted("/srv/a") && !is_granted("/srv/b"));
+}
