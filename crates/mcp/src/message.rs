@@ -52,8 +52,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
                 let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
                 while let Some(Name(name)) = map.next_key()? {
-                    if members.len() >= MOST_MEMBERS {
-                        return Err(M::Error::custom("too many members"));
+                    if members.len() >= MOST_MEMBERS || name.len() > LONGEST_NAME {
+                        return Err(M::Error::custom("too many members, or too long a name"));
                     }
                     if members.iter().any(|(known, _)| *known == name) {
                         return Err(M::Error::custom("a member is there twice"));
@@ -69,6 +69,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 
 /// No message has nearly as many, and each is compared with all before.
 const MOST_MEMBERS: usize = 1024;
+
+/// Nor has a member nearly as long a name, of which copies are made.
+const LONGEST_NAME: usize = 64 * 1024;
 
 /// The most messages of a batch.
 const MOST_MESSAGES: usize = 1024;
@@ -94,19 +97,40 @@ impl<'a> Object<'a> {
         text(self.get(name)?)
     }
 
-    /// The text of the object, with some members replaced; those that it lacks come last.
-    pub fn with(&self, changes: &[(&str, String)]) -> String {
-        let changed = |name: &str| changes.iter().find(|(known, _)| *known == name);
-        let kept = self.0.iter().map(|(name, value)| {
-            let value = changed(name).map_or(value.get(), |(_, text)| text);
-            (name.as_ref(), value)
+    /// The same object with another value of a member that it has.
+    pub fn replaced<'b>(&self, name: &str, value: &'b RawValue) -> Object<'b>
+    where
+        'a: 'b,
+    {
+        let members = self.0.iter().map(|(known, kept)| {
+            let value = if known == name { value } else { kept };
+            (known.clone(), value)
         });
-        let added = changes.iter().filter(|(name, _)| self.get(name).is_none());
-        let members = kept.chain(added.map(|(name, text)| (*name, text.as_str())));
-        let members: Vec<String> = members
-            .map(|(name, value)| format!("{}:{value}", quoted(name)))
-            .collect();
-        format!("{{{}}}", members.join(","))
+        Object(members.collect())
+    }
+
+    /// The text of the object, with some members replaced; those that it lacks come last. A value is given in parts.
+    pub fn with(&self, changes: &[(&str, &[&str])]) -> String {
+        self.parts(changes).concat()
+    }
+
+    /// The parts of that text: a big value isn't copied until the whole line is put together.
+    pub fn parts<'b>(&'b self, changes: &[(&str, &[&'b str])]) -> Vec<Cow<'b, str>> {
+        let mut parts: Vec<Cow<'b, str>> = vec!["{".into()];
+        let mut add = |name: &str, value: &[&'b str]| {
+            let comma = if parts.len() > 1 { "," } else { "" };
+            parts.push(format!("{comma}{}:", quoted(name)).into());
+            parts.extend(value.iter().map(|part| Cow::Borrowed(*part)));
+        };
+        for (name, value) in &self.0 {
+            let changed = changes.iter().find(|(known, _)| known == name);
+            add(name, changed.map_or(&[value.get()], |(_, value)| value));
+        }
+        for (name, value) in changes.iter().filter(|(name, _)| self.get(name).is_none()) {
+            add(name, value);
+        }
+        parts.push("}".into());
+        parts
     }
 }
 
@@ -287,13 +311,18 @@ pub enum Line<'a> {
     Batch(Vec<Object<'a>>),
 }
 
-/// A line as text: what isn't UTF-8 is replaced, as clients in JavaScript do.
+/// A line as text. One that isn't UTF-8 is owned: `?` stands for the wrong bytes, which makes it no longer.
 pub fn decoded(line: &[u8]) -> Cow<'_, str> {
     // Looks at many bytes at once, as nothing has to be replaced in most lines.
-    match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => String::from_utf8_lossy(line),
+    if let Ok(text) = std::str::from_utf8(line) {
+        return Cow::Borrowed(text);
     }
+    let mut text = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.push_str(if chunk.invalid().is_empty() { "" } else { "?" });
+    }
+    Cow::Owned(text)
 }
 
 impl<'a> Line<'a> {
@@ -337,7 +366,7 @@ mod tests {
         assert_eq!(object.get("ab").unwrap().get(), "[1, 2]");
         assert_eq!(object.with(&[]), r#"{"z":1.10,"ab":[1, 2],"id":1e2,"é":"\u00e9"}"#);
         assert_eq!(
-            object.with(&[("ab", "true".into()), ("new", "null".into())]),
+            object.with(&[("ab", &["t", "rue"]), ("new", &["null"])]),
             r#"{"z":1.10,"ab":true,"id":1e2,"é":"\u00e9","new":null}"#
         );
     }

@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use crate::calls::Call;
-use crate::message::{Object, quoted};
+use crate::message::{Object, quoted, text};
 use crate::refusal::{self, Refusal};
 
 /// Bytes of a result that are searched for names.
@@ -19,8 +19,8 @@ const OF_THE_PROTOCOL: [i64; 8] = [-32700, -32600, -32601, -32602, -32042, -3202
 enum Outcome<'a> {
     /// With content: whether it is an error.
     Content(Object<'a>, bool),
-    /// With an error that says why.
-    Error(String),
+    /// With an error that says why: the text, and how it is written.
+    Error(String, &'a str),
 }
 
 impl<'a> Outcome<'a> {
@@ -41,8 +41,11 @@ impl<'a> Outcome<'a> {
         }
         let error = response.object("error")?;
         let code: i64 = error.get("code")?.get().parse().ok()?;
-        let message = error.text("message").unwrap_or_default();
-        (!OF_THE_PROTOCOL.contains(&code)).then_some(Outcome::Error(message))
+        let message = error
+            .get("message")
+            .and_then(|written| Some((text(written)?, written.get())));
+        let (message, written) = message.unwrap_or((String::new(), "\"\""));
+        (!OF_THE_PROTOCOL.contains(&code)).then_some(Outcome::Error(message, written))
     }
 }
 
@@ -54,7 +57,7 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
     let outcome = Outcome::of(response)?;
     let refusals = match &outcome {
         Outcome::Content(result, true) => of_failure(call, result.get("content").map_or("", RawValue::get)),
-        Outcome::Error(message) => of_failure(call, message),
+        Outcome::Error(message, _) => of_failure(call, message),
         Outcome::Content(_, false) => call.own.iter().filter(|refusal| refusal.is_loud()).collect(),
     };
     if refusals.is_empty() {
@@ -66,13 +69,15 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
             let kept = result.get("content").map_or("[]", RawValue::get);
             let begun = kept.trim_end().strip_suffix(']')?;
             let has_some = !begun.trim_start_matches('[').trim_start().is_empty();
-            let content = format!("{begun}{}{told}]", if has_some { "," } else { "" });
-            let result = result.with(&[("content", content), ("isError", "true".into())]);
-            Some(response.with(&[("result", result)]))
+            let content = [begun, if has_some { "," } else { "" }, &told, "]"];
+            let result = result.parts(&[("content", &content), ("isError", &["true"])]);
+            let result: Vec<&str> = result.iter().map(AsRef::as_ref).collect();
+            Some(response.with(&[("result", &result)]))
         }
-        Outcome::Error(message) => {
+        Outcome::Error(_, written) => {
             let id = response.get("id")?.get();
-            Some(failure(id, &[&content(&message), &told], call.is_modern))
+            let content = ["{\"type\":\"text\",\"text\":", written, "},", &told];
+            Some(failure(id, &content, call.is_modern))
         }
     }
 }
@@ -95,13 +100,17 @@ pub fn content(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text))
 }
 
-/// The response to a call that failed, with this content.
+/// The response to a call that failed, with this content, given in parts.
 pub fn failure(id: &str, content: &[&str], is_modern: bool) -> String {
     let kind = if is_modern { "\"resultType\":\"complete\"," } else { "" };
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{{kind}\"content\":[{}],\"isError\":true}}}}",
-        content.join(",")
-    )
+    let start = [
+        "{\"jsonrpc\":\"2.0\",\"id\":",
+        id,
+        ",\"result\":{",
+        kind,
+        "\"content\":[",
+    ];
+    [&start, content, &["],\"isError\":true}}"]].concat().concat()
 }
 
 #[cfg(test)]

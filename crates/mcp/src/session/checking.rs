@@ -135,8 +135,10 @@ impl Session {
         if passed.len() == definitions.len() {
             return Message::AsIs;
         }
-        let result = result.with(&[("tools", format!("[{}]", passed.join(",")))]);
-        Message::Changed(message.with(&[("result", result)]))
+        let passed = passed.join(",");
+        let result = result.parts(&[("tools", &["[", &passed, "]"])]);
+        let result: Vec<&str> = result.iter().map(AsRef::as_ref).collect();
+        Message::Changed(message.with(&[("result", &result)]))
     }
 
     /// Keeps what was listed: in the state directory, else as long as the session lasts.

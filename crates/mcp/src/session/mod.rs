@@ -265,7 +265,12 @@ impl Session {
 
     fn pass(&self, line: &[u8], writer: Writer, read: impl Fn(&Object<'_>) -> Message) -> Passed {
         let text = decoded(line);
-        let read = |message: &Object<'_>| match read(message) {
+        let is_utf8 = matches!(text, Cow::Borrowed(_));
+        let checked = |message: &Object<'_>| match is_utf8 {
+            true => read(message),
+            false => self.undecoded(writer, message),
+        };
+        let read = |message: &Object<'_>| match checked(message) {
             Message::Odd { why, instead } => {
                 self.tell_odd(writer, why, &text);
                 instead.map_or(Message::Nothing, Message::Changed)
@@ -289,14 +294,22 @@ impl Session {
             },
             (Line::Batch(messages), _) => batch(&messages, &text, read),
         };
-        match (passed, text) {
-            // As it was read here: other readers take other characters for bytes that are none, or trip over the mark.
-            (Passed::AsIs, Cow::Owned(text)) => Passed::Changed(without_mark(&text).to_owned()),
-            (Passed::AsIs, Cow::Borrowed(text)) if without_mark(text).len() < text.len() => {
-                Passed::Changed(without_mark(text).to_owned())
-            }
+        // Some readers trip over the mark.
+        match (passed, without_mark(&text)) {
+            (Passed::AsIs, unmarked) if unmarked.len() < text.len() => Passed::Changed(unmarked.to_owned()),
             (passed, _) => passed,
         }
+    }
+
+    /// A message of a line that isn't UTF-8: readers take other characters for bytes that are none. A request gets an error.
+    fn undecoded(&self, writer: Writer, message: &Object<'_>) -> Message {
+        const WHY: &str = "it isn't UTF-8";
+        match (writer, Kind::of(message)) {
+            (Writer::Server, _) => return self.odd_of_server(message, WHY),
+            (Writer::Client, Some(Kind::Request(..))) => self.say(&error(written_id(message), -32700, WHY)),
+            (Writer::Client, _) => {}
+        }
+        Message::odd(WHY)
     }
 
     fn client_says(&self, message: &Object<'_>) -> Message {
@@ -485,12 +498,13 @@ impl Session {
         if written_id(message) == request.written_id {
             return self.responds(message, request);
         }
-        let text = message.with(&[("id", request.written_id.clone())]);
-        let Some(message) = Object::read(&text) else {
-            return Message::odd("it can't be read as a message");
+        let id = request.written_id.clone();
+        let Ok(id) = serde_json::from_str(&id) else {
+            return Message::odd("its id can't be read");
         };
+        let message = message.replaced("id", id);
         match self.responds(&message, request) {
-            Message::AsIs => Message::Changed(text),
+            Message::AsIs => Message::Changed(message.with(&[])),
             other => other,
         }
     }
@@ -612,21 +626,23 @@ fn line_end(text: &str) -> &'static str {
 /// A batch: each message by itself.
 fn batch(messages: &[Object<'_>], text: &str, read: impl Fn(&Object<'_>) -> Message) -> Passed {
     let mut is_changed = false;
-    let mut passed: Vec<Cow<'_, str>> = Vec::new();
+    let mut passed = String::with_capacity(text.len());
     for message in messages {
-        match read(message) {
-            Message::AsIs => passed.push(message.with(&[]).into()),
-            Message::Changed(message) => {
-                is_changed = true;
-                passed.push(message.into());
-            }
-            Message::Nothing | Message::Odd { .. } => is_changed = true,
+        let read = read(message);
+        is_changed |= !matches!(read, Message::AsIs);
+        if matches!(read, Message::AsIs | Message::Changed(_)) {
+            passed.push(if passed.is_empty() { '[' } else { ',' });
+        }
+        match read {
+            Message::AsIs => passed.extend(message.parts(&[])),
+            Message::Changed(message) => passed.push_str(&message),
+            Message::Nothing | Message::Odd { .. } => {}
         }
     }
     match (is_changed, passed.is_empty()) {
         (false, _) => Passed::AsIs,
         (true, true) => Passed::Nothing,
-        (true, false) => Passed::Changed(format!("[{}]{}", passed.join(","), line_end(text))),
+        (true, false) => Passed::Changed(passed + "]" + line_end(text)),
     }
 }
 

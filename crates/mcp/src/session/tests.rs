@@ -224,11 +224,82 @@ fn ids_are_the_clients_and_all_else_stays_byte_for_byte() {
 }
 
 #[test]
-fn bytes_that_are_no_characters_pass_as_they_were_read() {
+fn lines_that_are_not_utf_8_do_not_pass_and_requests_get_errors() {
     let talk = talk(true);
-    let line = b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"method\":\"a\xff\"}\n";
-    let read = "{\"jsonrpc\":\"2.0\",\"method\":\"a\u{fffd}\"}\n".to_owned();
-    assert_eq!(talk.session.of_server(line), Passed::Changed(read));
+    let notification = b"{\"jsonrpc\":\"2.0\",\"method\":\"a\xff\"}\n";
+    let request = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"a\xff\"}\n";
+    for line in [&notification[..], request] {
+        assert_eq!(talk.session.of_server(line), Passed::Nothing);
+        assert_eq!(talk.session.of_client(line), Passed::Nothing);
+    }
+    let got = std::mem::take(&mut *talk.got.0.lock().unwrap());
+    assert!(got.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32700,"));
+    assert_eq!(got.iter().filter(|byte| **byte == b'\n').count(), 1);
+    for (start, end) in [("", ""), ("[", "]")] {
+        talk.asks("1", "ping");
+        let line = [
+            start.as_bytes(),
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"x\":\"\xff\xff\"}}",
+            end.as_bytes(),
+            b"\n",
+        ];
+        let Passed::Changed(text) = talk.session.of_server(&line.concat()) else {
+            panic!("the client waits");
+        };
+        let error = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"the server's response isn't passed on: it isn't UTF-8\"}}";
+        assert_eq!(text, format!("{start}{error}{end}\n"));
+    }
+    assert_eq!(talk.told(), 6);
+}
+
+#[test]
+fn a_byte_order_mark_does_not_pass() {
+    let talk = talk(true);
+    let message = "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n";
+    assert_eq!(talk.passed(&format!("\u{feff}{message}")), message);
+}
+
+#[test]
+fn a_big_line_that_changes_is_copied_at_most_twice() {
+    const LENGTH: usize = 48 << 20;
+    // The most that this process had in memory since this was reset, in KiB.
+    let most = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim_end_matches("kB").trim().parse::<usize>().unwrap()
+    };
+    let refusal =
+        "{\"kind\":\"denied\",\"record\":{\"access\":\"read\",\"target\":\"/x/y\",\"asked\":\"/x/y\",\"rule\":null}}\n";
+    for (start, end) in [
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"",
+            "\"}]}}\n",
+        ),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"error\":{\"code\":1,\"message\":\"",
+            "\"}}\r\n",
+        ),
+        (
+            "[{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"content\":[],\"x\":\"",
+            "\"}}]\n",
+        ),
+    ] {
+        let mut talk = talk(false);
+        talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");
+        talk.session.events.get_mut().unwrap().stream = Box::new(refusal.as_bytes());
+        let mut line = Vec::with_capacity(LENGTH + 256);
+        line.extend_from_slice(start.as_bytes());
+        line.resize(line.len() + LENGTH, b'x');
+        line.extend_from_slice(end.as_bytes());
+        std::fs::write("/proc/self/clear_refs", "5").unwrap();
+        let before = most();
+        let Passed::Changed(text) = talk.session.of_server(&line) else {
+            panic!("the refusal isn't told");
+        };
+        let grown = most() - before;
+        assert!(text.contains("Permission denied: reading /x/y") && text.len() > LENGTH);
+        assert!(grown < LENGTH / 1024 * 5 / 2, "{grown} KiB more: {start}");
+    }
 }
 
 #[test]
