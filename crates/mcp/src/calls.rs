@@ -57,18 +57,21 @@ pub struct Call {
     pub shared: Vec<Refusal>,
     /// Whether the request is of a version of the protocol in which results say their type.
     pub is_modern: bool,
+    /// Whether the client asks for a task in place of the result.
+    pub is_task: bool,
 }
 
 impl Call {
     /// A call that begins.
-    pub fn new(tool: String, arguments: &str, is_modern: bool) -> Call {
+    pub fn new(tool: String, arguments: &str) -> Call {
         let end = arguments.floor_char_boundary(LONGEST_ARGUMENTS);
         Call {
             tool,
             arguments: arguments[..end].to_owned(),
             own: Vec::new(),
             shared: Vec::new(),
-            is_modern,
+            is_modern: false,
+            is_task: false,
         }
     }
 }
@@ -167,7 +170,8 @@ impl Calls {
 }
 
 impl Request {
-    fn call(&self) -> Option<&Call> {
+    /// The call that it is, if it is one.
+    pub fn call(&self) -> Option<&Call> {
         match &self.open {
             Open::Call(call) => Some(call),
             Open::Initialize | Open::List { .. } | Open::Other => None,
@@ -190,7 +194,7 @@ mod tests {
     #[test]
     fn calls_that_nothing_answers_have_no_room_and_other_requests_make_it() {
         let mut calls = Calls::default();
-        let call = || Open::Call(Call::new("t".into(), "{}", false));
+        let call = || Open::Call(Call::new("t".into(), "{}"));
         for at in 0..MOST_OPEN {
             let open = if at < 2 { Open::Other } else { call() };
             assert!(calls.begin(number(at), "", open));

@@ -13,7 +13,7 @@ const SEARCHED: usize = 256 * 1024;
 
 /// Errors by which the protocol tells something else than that a tool failed: what can't be read, isn't there or has wrong
 /// parameters, and a client that is to do something first.
-const OF_THE_PROTOCOL: [i64; 8] = [-32700, -32600, -32601, -32602, -32042, -32020, -32021, -32022];
+const OF_THE_PROTOCOL: [i32; 8] = [-32700, -32600, -32601, -32602, -32042, -32020, -32021, -32022];
 
 /// How a call came back.
 enum Outcome<'a> {
@@ -21,31 +21,49 @@ enum Outcome<'a> {
     Content(Object<'a>, bool),
     /// With an error that says why: the text, and how it is written.
     Error(String, &'a str),
+    /// With something that is no result of a tool.
+    Odd(&'a str),
 }
 
 impl<'a> Outcome<'a> {
-    /// Of a response; `None` for what isn't the end of a call, or fails for another reason.
-    fn of(response: &Object<'a>) -> Option<Outcome<'a>> {
-        if let Some(result) = response.object("result") {
-            let has = |names: [&str; 2]| names.iter().any(|name| result.get(name).is_some());
-            let is_end = match result.get("content") {
-                Some(content) => content.get().starts_with('['),
-                // Clients read it as one with empty content. A call that goes on hasn't come back.
-                None => has(["structuredContent", "toolResult"]) || !has(["task", "resultType"]),
-            };
-            if !is_end {
-                return None;
-            }
-            let is_error = result.get("isError").is_some_and(|value| value.get() == "true");
-            return Some(Outcome::Content(result, is_error));
+    /// Of a response to a call; `None` where the call goes on, or failed for another reason than a tool's.
+    fn of(response: &Object<'a>, call: &Call) -> Option<Outcome<'a>> {
+        let Some(written) = response.get("result") else {
+            return Outcome::of_error(response.get("error")?);
+        };
+        let odd = Some(Outcome::Odd(written.get()));
+        let Some(result) = Object::read(written.get()) else {
+            return odd;
+        };
+        let kind = result.get("resultType").filter(|_| call.is_modern);
+        let kind = kind.map(|kind| text(kind).unwrap_or_default());
+        match kind.as_deref() {
+            Some("input_required" | "task") => return None,
+            None if call.is_task && result.object("task").is_some() => return None,
+            None | Some("complete") => {}
+            Some(_) => return odd,
         }
-        let error = response.object("error")?;
-        let code: i64 = error.get("code")?.get().parse().ok()?;
+        // Clients read a result without content as one with empty content.
+        let is_list = |content: &RawValue| content.get().starts_with('[');
+        if !result.get("content").is_none_or(is_list) {
+            return odd;
+        }
+        let is_error = result.get("isError").is_some_and(|value| value.get() == "true");
+        Some(Outcome::Content(result, is_error))
+    }
+
+    fn of_error(error: &'a RawValue) -> Option<Outcome<'a>> {
+        let error = Object::read(error.get()).unwrap_or_default();
+        // Readers in JavaScript take `-32602.0` for the same number.
+        let code: Option<f64> = error.get("code").and_then(|code| code.get().parse().ok());
+        if code.is_some_and(|code| OF_THE_PROTOCOL.map(f64::from).contains(&code)) {
+            return None;
+        }
         let message = error
             .get("message")
             .and_then(|written| Some((text(written)?, written.get())));
         let (message, written) = message.unwrap_or((String::new(), "\"\""));
-        (!OF_THE_PROTOCOL.contains(&code)).then_some(Outcome::Error(message, written))
+        Some(Outcome::Error(message, written))
     }
 }
 
@@ -54,16 +72,18 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
     if call.own.is_empty() && call.shared.is_empty() {
         return None;
     }
-    let outcome = Outcome::of(response)?;
+    let outcome = Outcome::of(response, call)?;
     let refusals = match &outcome {
         Outcome::Content(result, true) => of_failure(call, result.get("content").map_or("", RawValue::get)),
         Outcome::Error(message, _) => of_failure(call, message),
+        Outcome::Odd(written) => of_failure(call, written),
         Outcome::Content(_, false) => call.own.iter().filter(|refusal| refusal.is_loud()).collect(),
     };
     if refusals.is_empty() {
         return None;
     }
     let told = content(&refusal::text(&refusals, server));
+    let id = response.get("id")?.get();
     match outcome {
         Outcome::Content(result, _) => {
             let kept = result.get("content").map_or("[]", RawValue::get);
@@ -75,10 +95,10 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
             Some(response.with(&[("result", &result)]))
         }
         Outcome::Error(_, written) => {
-            let id = response.get("id")?.get();
             let content = ["{\"type\":\"text\",\"text\":", written, "},", &told];
             Some(failure(id, &content, call.is_modern))
         }
+        Outcome::Odd(_) => Some(failure(id, &[&told], call.is_modern)),
     }
 }
 
@@ -131,9 +151,27 @@ mod tests {
     }
 
     fn told(response: &str, own: Vec<Refusal>, shared: Vec<Refusal>) -> Option<String> {
-        let mut call = Call::new("t".into(), "{}", false);
+        let mut call = Call::new("t".into(), "{}");
         (call.own, call.shared) = (own, shared);
         explained(&Object::read(response).unwrap(), &call, "s")
+    }
+
+    /// The same for a call of which one thing is refused.
+    fn told_of(call: Call, answer: &str) -> Option<String> {
+        let call = Call {
+            own: vec![refusal("/x/y", false)],
+            ..call
+        };
+        let response = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
+        explained(&Object::read(&response).unwrap(), &call, "s")
+    }
+
+    fn call(is_modern: bool, is_task: bool) -> Call {
+        Call {
+            is_modern,
+            is_task,
+            ..Call::new("t".into(), "{}")
+        }
     }
 
     #[test]
@@ -168,25 +206,69 @@ mod tests {
     #[test]
     fn an_error_of_the_server_becomes_a_result_and_one_of_the_protocol_stays() {
         let error =
-            |code: i32| format!(r#"{{"jsonrpc":"2.0","id":"a","error":{{"code":{code},"message":"no access"}}}}"#);
+            |code: &str| format!(r#"{{"jsonrpc":"2.0","id":"a","error":{{"code":{code},"message":"no access"}}}}"#);
         let refusals = || vec![refusal("/x/y", false)];
-        let text = told(&error(-32603), refusals(), vec![]).unwrap();
-        assert!(
-            text.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no access"},"#),
-            "{text}"
-        );
-        assert_eq!(told(&error(-32602), refusals(), vec![]), None);
+        for code in [
+            "-32603",
+            "-32000.0",
+            "-3.2e4",
+            "1e400",
+            "-32602.5",
+            "null",
+            "\"-32602\"",
+        ] {
+            let text = told(&error(code), refusals(), vec![]).unwrap();
+            assert!(
+                text.starts_with(
+                    r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no access"},"#
+                ),
+                "{text}"
+            );
+        }
+        for code in ["-32602", "-32602.0", "-3.2602e4"] {
+            assert_eq!(told(&error(code), refusals(), vec![]), None);
+        }
+        for error in ["null", "[]", "\"no access\"", "{}"] {
+            let text = told_of(call(false, false), &format!("\"error\":{error}")).unwrap();
+            assert!(
+                text.contains("reading /x/y") && text.ends_with("],\"isError\":true}}"),
+                "{text}"
+            );
+        }
     }
 
     #[test]
     fn what_is_no_end_of_a_call_stays() {
-        for result in [
-            r#"{"task":{"taskId":"1"}}"#,
-            r#"{"content":"odd"}"#,
-            r#"{"resultType":"input_required"}"#,
+        for (result, call) in [
+            (r#"{"task":{"taskId":"1"}}"#, call(false, true)),
+            (r#"{"resultType":"input_required"}"#, call(true, false)),
+            (r#"{"resultType":"task","taskId":"1"}"#, call(true, false)),
         ] {
-            let response = format!(r#"{{"id":1,"result":{result}}}"#);
-            assert_eq!(told(&response, vec![refusal("/x/y", false)], vec![]), None);
+            assert_eq!(told_of(call, &format!("\"result\":{result}")), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_result_of_a_tool_is_replaced() {
+        for (result, is_modern) in [
+            ("null", false),
+            ("[1]", false),
+            ("\"x\"", true),
+            (r#"{"content":"odd"}"#, false),
+            (r#"{"content":{"type":"text","text":"x"}}"#, false),
+            (r#"{"content":null,"task":{}}"#, false),
+            (r#"{"content":[],"resultType":"odd"}"#, true),
+            (r#"{"content":[],"resultType":1}"#, true),
+        ] {
+            let text = told_of(call(is_modern, false), &format!("\"result\":{result}")).unwrap();
+            let kind = if is_modern { "\"resultType\":\"complete\"," } else { "" };
+            let start = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"result":{{{kind}"content":[{{"type":"text","text":"Permission denied: reading /x/y"#
+            );
+            assert!(
+                text.starts_with(&start) && text.ends_with("],\"isError\":true}}"),
+                "{text}"
+            );
         }
     }
 
@@ -196,6 +278,8 @@ mod tests {
             "{}",
             r#"{"structuredContent":{"r":1}}"#,
             r#"{"toolResult":"x","task":{}}"#,
+            r#"{"task":{"taskId":"1"}}"#,
+            r#"{"resultType":"input_required"}"#,
         ] {
             let response = format!(r#"{{"id":1,"result":{result}}}"#);
             let text = told(&response, vec![refusal("/x/y", false)], vec![]).unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::calls::Request;
 use crate::known::{self, Content};
 use crate::listing::{Accepted, Finding, Others, Tool, definitions_of, shown};
 use crate::message::Object;
@@ -95,13 +96,13 @@ impl Session {
         message: &Object<'_>,
         result: &Object<'_>,
         is_continued: Option<bool>,
-        written_id: &str,
+        request: &Request,
     ) -> Message {
         let Some(definitions) = result.get("tools") else {
             return Message::AsIs;
         };
         let Some(definitions) = definitions_of(definitions) else {
-            return Message::odd_response("its list of tools can't be read", written_id);
+            return self.odd_response("its list of tools can't be read", request);
         };
         let (mut content, is_kept) = self.load();
         let before = content.clone();

@@ -144,13 +144,6 @@ impl Message {
     fn odd(why: &'static str) -> Message {
         Message::Odd { why, instead: None }
     }
-
-    /// Told as odd; the client gets an error in place of the response.
-    pub(crate) fn odd_response(why: &'static str, written_id: &str) -> Message {
-        let text = format!("the server's response isn't passed on: {why}");
-        let instead = Some(error(written_id, -32603, &text));
-        Message::Odd { why, instead }
-    }
 }
 
 /// Who writes a line.
@@ -386,7 +379,11 @@ impl Session {
         let is_modern = elicit::is_stateless(&version);
         let why = self.why_not(&name).or_else(|| {
             let arguments = parameters.get("arguments").map_or("", |arguments| arguments.get());
-            let call = Call::new(name, arguments, is_modern);
+            let call = Call {
+                is_modern,
+                is_task: parameters.object("task").is_some(),
+                ..Call::new(name, arguments)
+            };
             let has_room = self.state().calls.begin(id, written_id(message), Open::Call(call));
             (!has_room).then(|| TOO_MANY.to_owned())
         });
@@ -488,8 +485,20 @@ impl Session {
         let is_response = message.get("method").is_none();
         let id = message.get("id").filter(|_| is_response).and_then(Id::of);
         match id.and_then(|id| self.ended(&id)) {
-            Some(request) => Message::odd_response(why, &request.written_id),
+            Some(request) => self.odd_response(why, &request),
             None => Message::odd(why),
+        }
+    }
+
+    /// Told as odd; the client gets an error in place of the response, with the refusals of a call.
+    pub(crate) fn odd_response(&self, why: &'static str, request: &Request) -> Message {
+        let text = format!("the server's response isn't passed on: {why}");
+        let text = error(&request.written_id, -32603, &text);
+        let call = request.call();
+        let explained = call.and_then(|call| explained(&Object::read(&text)?, call, &self.setup.name));
+        Message::Odd {
+            why,
+            instead: Some(explained.unwrap_or(text)),
         }
     }
 
@@ -514,34 +523,31 @@ impl Session {
         let result = match message.get("result").map(|result| result.get()) {
             Some(text) if text.starts_with('{') => match Object::read(text) {
                 Some(result) => result,
-                None => return Message::odd_response("its result can't be read", &request.written_id),
+                None => return self.odd_response("its result can't be read", &request),
             },
             _ => Object::default(),
         };
         if result.0.iter().any(|(name, _)| is_in_other_letters(name, &OF_LISTINGS)) {
-            return Message::odd_response(
-                "a member of its result is called nearly as one of a listing",
-                &request.written_id,
-            );
+            return self.odd_response("a member of its result is called nearly as one of a listing", &request);
         }
-        match request.open {
+        match &request.open {
             Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
             // No call returns a listing: a client might take it for one, and what it says of refusals is lost in it.
             Open::Call(_) if result.get("tools").is_some() => {
-                return Message::odd_response("the result of a call holds a list of tools", &request.written_id);
+                return self.odd_response("the result of a call holds a list of tools", &request);
             }
             Open::Call(call) => {
-                let explained = explained(message, &call, &self.setup.name);
+                let explained = explained(message, call, &self.setup.name);
                 return explained.map_or(Message::AsIs, Message::Changed);
             }
             Open::List { is_continued } => {
-                return self.checked(message, &result, Some(is_continued), &request.written_id);
+                return self.checked(message, &result, Some(*is_continued), &request);
             }
             Open::Other => {}
         }
         // A client might take it for a listing, whatever it asked for.
         match result.get("tools") {
-            Some(_) => self.checked(message, &result, None, &request.written_id),
+            Some(_) => self.checked(message, &result, None, &request),
             None => Message::AsIs,
         }
     }

@@ -92,6 +92,10 @@ impl Talk {
     }
 }
 
+/// A row of the run's events.
+const REFUSAL: &str =
+    "{\"kind\":\"denied\",\"record\":{\"access\":\"read\",\"target\":\"/x/y\",\"asked\":\"/x/y\",\"rule\":null}}\n";
+
 /// A session whose server has listed its tool.
 fn accepted() -> Talk {
     let talk = talk(true);
@@ -268,8 +272,6 @@ fn a_big_line_that_changes_is_copied_at_most_twice() {
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim_end_matches("kB").trim().parse::<usize>().unwrap()
     };
-    let refusal =
-        "{\"kind\":\"denied\",\"record\":{\"access\":\"read\",\"target\":\"/x/y\",\"asked\":\"/x/y\",\"rule\":null}}\n";
     for (start, end) in [
         (
             "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"",
@@ -286,7 +288,7 @@ fn a_big_line_that_changes_is_copied_at_most_twice() {
     ] {
         let mut talk = talk(false);
         talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");
-        talk.session.events.get_mut().unwrap().stream = Box::new(refusal.as_bytes());
+        talk.session.events.get_mut().unwrap().stream = Box::new(REFUSAL.as_bytes());
         let mut line = Vec::with_capacity(LENGTH + 256);
         line.extend_from_slice(start.as_bytes());
         line.resize(line.len() + LENGTH, b'x');
@@ -373,4 +375,24 @@ fn a_call_that_was_given_up_grants_nothing_and_takes_other_calls_grants_away() {
     assert!(!is_granted("/srv/a"));
     talk.asks("2", "tools/call\",\"params\":{\"name\":\"both\"},\"x\":\"");
     assert!(is_granted("/srv/a") && !is_granted("/srv/b"));
+}
+
+#[test]
+fn a_response_to_a_call_that_does_not_pass_is_replaced_by_the_refusals() {
+    for answer in [
+        "\"result\":{\"content\":[]},\"error\":{}",
+        "\"result\":{\"content\":[],\"content\":[]}",
+        "\"result\":{\"content\":[],\"tools\":[]}",
+        "\"result\":{\"content\":[],\"Tools\":[]}",
+    ] {
+        let mut talk = talk(false);
+        talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");
+        talk.session.events.get_mut().unwrap().stream = Box::new(REFUSAL.as_bytes());
+        let text = talk.passed(&format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{answer}}}\n"));
+        assert!(text.contains("the server's response isn't passed on"), "{text}");
+        assert!(
+            text.contains("Permission denied: reading /x/y") && text.ends_with("\"isError\":true}}\n"),
+            "{text}"
+        );
+    }
 }
