@@ -9,6 +9,10 @@ use crate::refusal::{MOST, Refusal};
 /// More open requests than this are a mistake: one that is no call is forgotten for each further one, and calls are refused.
 const MOST_OPEN: usize = 4096;
 
+/// The most tasks whose refusals are kept, and the longest id of one.
+const MOST_TASKS: usize = 256;
+const LONGEST_TASK_ID: usize = 1024;
+
 /// Bytes of a call's arguments that are searched for names.
 const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
@@ -27,6 +31,8 @@ pub enum Open {
     },
     /// `tools/call`.
     Call(Call),
+    /// `tasks/result` of the task that a call became.
+    Task(Call),
     /// Anything else.
     Other,
 }
@@ -45,7 +51,7 @@ pub struct Request {
 }
 
 /// A call of a tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Call {
     /// The tool.
     pub tool: String,
@@ -80,6 +86,8 @@ impl Call {
 #[derive(Debug, Default)]
 pub struct Calls {
     open: HashMap<Id, Request>,
+    /// Calls that became tasks, by the task's id, until the result is asked for.
+    tasks: HashMap<String, Call>,
     begun: u64,
 }
 
@@ -145,7 +153,19 @@ impl Calls {
             .filter_map(Request::call)
     }
 
-    /// Notes a refusal with the calls that are open.
+    /// Keeps the refusals of a call that became this task. There may come more.
+    pub fn keep_task(&mut self, id: String, call: Call) {
+        if self.tasks.len() < MOST_TASKS && id.len() <= LONGEST_TASK_ID {
+            self.tasks.insert(id, call);
+        }
+    }
+
+    /// The call that became this task.
+    pub fn take_task(&mut self, id: &str) -> Option<Call> {
+        self.tasks.remove(id)
+    }
+
+    /// Notes a refusal with the calls that are open, and those that became tasks.
     pub fn note(&mut self, refusal: &Refusal) {
         let now = Instant::now();
         let mut calls: Vec<&mut Call> = self
@@ -153,13 +173,16 @@ impl Calls {
             .values_mut()
             .filter(|request| !request.has_gone(now))
             .filter_map(|request| match &mut request.open {
-                Open::Call(call) => Some(call),
+                Open::Call(call) | Open::Task(call) => Some(call),
                 Open::Initialize | Open::List { .. } | Open::Other => None,
             })
             .collect();
-        let is_alone = calls.len() == 1;
-        for call in &mut calls {
-            let is_own = is_alone || refusal.is_named_in(&call.arguments);
+        let open = calls.len();
+        calls.extend(self.tasks.values_mut());
+        // A task may have ended: it doesn't count beside open calls.
+        let is_one = open == 1 || calls.len() == 1;
+        for (at, call) in calls.into_iter().enumerate() {
+            let is_own = is_one && at == 0 || refusal.is_named_in(&call.arguments);
             let list = if is_own { &mut call.own } else { &mut call.shared };
             let is_known = list.iter().any(|known| known.is_like(refusal));
             if !is_known && list.len() < MOST {
@@ -170,10 +193,17 @@ impl Calls {
 }
 
 impl Request {
-    /// The call that it is, if it is one.
-    pub fn call(&self) -> Option<&Call> {
+    fn call(&self) -> Option<&Call> {
         match &self.open {
             Open::Call(call) => Some(call),
+            Open::Initialize | Open::List { .. } | Open::Task(_) | Open::Other => None,
+        }
+    }
+
+    /// The call whose end its response is.
+    pub fn ended_call(&self) -> Option<&Call> {
+        match &self.open {
+            Open::Call(call) | Open::Task(call) => Some(call),
             Open::Initialize | Open::List { .. } | Open::Other => None,
         }
     }

@@ -330,6 +330,13 @@ impl Session {
                 Open::List { is_continued }
             }
             "tools/call" => return self.begin_call(id, message),
+            "tasks/result" => {
+                let task = message
+                    .object("params")
+                    .and_then(|parameters| parameters.text("taskId"));
+                let call = task.and_then(|task| self.state().calls.take_task(&task));
+                call.map_or(Open::Other, Open::Task)
+            }
             _ => Open::Other,
         };
         let written_id = written_id(message);
@@ -494,7 +501,7 @@ impl Session {
     pub(crate) fn odd_response(&self, why: &'static str, request: &Request) -> Message {
         let text = format!("the server's response isn't passed on: {why}");
         let text = error(&request.written_id, -32603, &text);
-        let call = request.call();
+        let call = request.ended_call();
         let explained = call.and_then(|call| explained(&Object::read(&text)?, call, &self.setup.name));
         Message::Odd {
             why,
@@ -533,11 +540,22 @@ impl Session {
         match &request.open {
             Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
             // No call returns a listing: a client might take it for one, and what it says of refusals is lost in it.
-            Open::Call(_) if result.get("tools").is_some() => {
+            Open::Call(_) | Open::Task(_) if result.get("tools").is_some() => {
                 return self.odd_response("the result of a call holds a list of tools", &request);
             }
-            Open::Call(call) => {
+            Open::Call(call) | Open::Task(call) => {
                 let explained = explained(message, call, &self.setup.name);
+                let task = result.object("task").filter(|_| explained.is_none() && call.is_task);
+                if let Some(id) = task.and_then(|task| task.text("taskId")) {
+                    let is_task = false;
+                    self.state().calls.keep_task(
+                        id,
+                        Call {
+                            is_task,
+                            ..call.clone()
+                        },
+                    );
+                }
                 return explained.map_or(Message::AsIs, Message::Changed);
             }
             Open::List { is_continued } => {

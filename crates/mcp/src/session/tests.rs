@@ -396,3 +396,30 @@ fn a_response_to_a_call_that_does_not_pass_is_replaced_by_the_refusals() {
         );
     }
 }
+
+#[test]
+fn the_result_of_a_task_tells_the_refusals_of_its_call_and_of_its_time() {
+    let task = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"taskId\":\"t1\"}}}\n";
+    for is_early in [true, false] {
+        let mut talk = talk(false);
+        let refuse = |talk: &mut Talk| talk.session.events.get_mut().unwrap().stream = Box::new(REFUSAL.as_bytes());
+        talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\",\"task\":{}},\"x\":\"");
+        if is_early {
+            refuse(&mut talk);
+        }
+        assert_eq!(talk.passed(task), task);
+        if !is_early {
+            refuse(&mut talk);
+            talk.session.take_events();
+        }
+        for (asked, is_told) in [("t2", false), ("t1", true)] {
+            talk.asks(
+                "2",
+                &format!("tasks/result\",\"params\":{{\"taskId\":\"{asked}\"}},\"x\":\""),
+            );
+            assert_eq!(talk.session.state().calls.running().count(), 0);
+            let text = talk.passed("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"task\":{\"taskId\":\"t1\"}}}\n");
+            assert_eq!(text.contains("Permission denied: reading /x/y"), is_told, "{text}");
+        }
+    }
+}
