@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::session::{Session, text};
-use crate::common::{Place, STOCKADE, finish};
+use crate::common::{Place, STOCKADE, finish, skipped};
 
 fn is_refused(result: &Value, why: &str) {
     assert!(
@@ -262,4 +262,27 @@ fn only_its_user_reads_a_script() {
     let result = session.call("run_script", json!({ "language": "python", "code": code }));
     let told = result["structuredContent"]["stdout"].as_str().unwrap_or_default();
     assert!(told.ends_with("0o0\n"), "the directory opens to others: {result}");
+}
+
+#[test]
+fn javascript_is_either_kind_of_module_and_node_says_nothing_of_it() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &["--ceiling", "mcp-standard"], None);
+    for code in [
+        "console.log(typeof require('fs').readFileSync)",
+        "import fs from 'fs'; console.log(typeof fs.readFileSync)",
+    ] {
+        let script = json!({ "language": "javascript", "code": code, "profile": "mcp-standard" });
+        let result = session.call("run_script", script);
+        let data = &result["structuredContent"];
+        if data["stderr"]
+            .as_str()
+            .is_some_and(|said| said.contains("`node` not found"))
+        {
+            return skipped("Node isn't installed");
+        }
+        assert_eq!(data["stdout"], "function\n", "{result}");
+        assert!(!data["stderr"].as_str().unwrap().contains("Warning"), "{result}");
+        assert_eq!(data["denials"], json!([]), "{result}");
+    }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::Permissions;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -29,9 +29,9 @@ const OUTPUT: Bounds = Bounds {
 /// The most bytes of a question. Stockade asks none that is longer.
 const LONGEST_QUESTION: u64 = 256 << 10;
 
-/// Where scripts are put if nothing better is there. Like in the others, no shipped profile writes there, so a run can't
-/// change the script of another.
-const SCRIPTS: &str = "/var/tmp";
+/// Names beside a script's directory by which Node, tsx, Bun and Deno load code, or learn where to load it from. A
+/// `package.json` of ours in the directory wouldn't do: Node then warns about ES modules, and Deno takes no `npm:` packages.
+const LOADED: &str = "{node_modules,package.json,tsconfig.json,jsconfig.json,deno.json,deno.jsonc}";
 
 /// A run that goes on. Dropping it ends the run.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
     };
     words.extend(["--report".into(), inherited[0].word()]);
     words.extend(flags(order, profile, settings));
-    let script = command(order, &mut words)?;
+    let script = command(&order.what, &places(), &mut words)?;
     let has_input = order.stdin.is_some();
     let child = child::start(settings, &words, has_input, inherited)?;
     let stop = CancellationToken::new();
@@ -147,18 +147,18 @@ fn flags(order: &Order, profile: &Profile, settings: &Settings) -> Vec<OsString>
     for variable in &order.env {
         words.extend(["--env".into(), variable.into()]);
     }
-    words.push("--".into());
     words
 }
 
-/// Adds the command; returns the directory of its script.
-fn command(order: &Order, words: &mut Vec<OsString>) -> io::Result<Option<TempDir>> {
-    match &order.what {
+/// Adds the command; returns the directory of its script, which is in the first of these places that can be used.
+fn command(what: &What, places: &[PathBuf], words: &mut Vec<OsString>) -> io::Result<Option<TempDir>> {
+    match what {
         What::Command {
             words: command,
             directory,
             ..
         } => {
+            words.push("--".into());
             if let Some(directory) = directory {
                 // Stockade looks through `env` to the program behind it.
                 words.extend(["env".into(), "-C".into(), directory.clone().into(), "--".into()]);
@@ -171,59 +171,59 @@ fn command(order: &Order, words: &mut Vec<OsString>) -> io::Result<Option<TempDi
             code,
             arguments,
         } => {
-            let (directory, path) = script(*language, code)?;
-            words.push(path.into());
+            let directory = directory_in(places)?;
+            let path = directory.path().join(language.file());
+            let mut file = std::fs::File::create_new(&path)?;
+            file.write_all(code.as_bytes())?;
+            if let (Language::Javascript | Language::Typescript, Some(place)) = (language, directory.path().parent()) {
+                // In `/var/tmp` other users may put modules beside it, also later.
+                for closed in [LOADED, "node_modules/**"] {
+                    words.extend(["--deny".into(), place.join(closed).into()]);
+                }
+            }
+            words.extend(["--".into(), path.into()]);
             words.extend(arguments.iter().map(OsString::from));
             Ok(Some(directory))
         }
     }
 }
 
-/// A script in a directory of its own, which goes with the run.
-fn script(language: Language, code: &str) -> io::Result<(TempDir, PathBuf)> {
+/// A directory for a script, which goes with the run. By its name, no run changes what is in it, whatever grants that.
+fn directory_in(places: &[PathBuf]) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder
-        .prefix("stockade-mcp-")
+        .prefix("stockade-code-")
         .permissions(Permissions::from_mode(0o700));
-    let directory = places().find_map(|place| builder.tempdir_in(place).ok());
-    let directory = directory.map_or_else(|| builder.tempdir(), Ok)?;
-    if matches!(language, Language::Javascript | Language::Typescript) {
-        refuse_modules_of_others(directory.path())?;
-    }
-    let path = directory.path().join(language.file());
-    let mut file = std::fs::File::create_new(&path)?;
-    file.write_all(code.as_bytes())?;
-    Ok((directory, path))
+    let mut usable = places.iter().filter(|place| keeps_names(place));
+    usable.find_map(|place| builder.tempdir_in(place).ok()).ok_or_else(|| {
+        let tried: Vec<String> = places.iter().map(|place| format!("`{}`", place.display())).collect();
+        io::Error::other(format!(
+            "a script needs a directory where runs and other users replace nothing, and {} can't be used; make one of them \
+             writable, in a container by a tmpfs",
+            tried.join(" and ")
+        ))
+    })
 }
 
-/// Directories for scripts, the best one first: Node looks for modules above a script, so other users shouldn't be able to
-/// make anything there. That of a session is one's own (file-hierarchy(7)); only root may make something in `/run`.
-fn places() -> impl Iterator<Item = PathBuf> {
+/// Where scripts are put, the best place first. That of a session is the user's own (file-hierarchy(7)); only root may
+/// make something in `/run`. No shipped profile writes in any, and `TMPDIR` and `/tmp`, where runs write, aren't among them.
+fn places() -> [PathBuf; 2] {
     let user = nix::unistd::geteuid();
     let own = match user.is_root() {
         true => PathBuf::from("/run"),
         false => PathBuf::from(format!("/run/user/{user}")),
     };
-    let is_own = |place: &PathBuf| {
-        std::fs::symlink_metadata(place)
-            .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user.as_raw() && metadata.mode() & 0o022 == 0)
-    };
-    Some(own).filter(is_own).into_iter().chain([PathBuf::from(SCRIPTS)])
+    [own, PathBuf::from("/var/tmp")]
 }
 
-/// Refuses a place above which another user has modules, which a script could load by their names alone.
-fn refuse_modules_of_others(place: &Path) -> io::Result<()> {
-    let user = nix::unistd::geteuid().as_raw();
-    for above in place.ancestors().skip(1) {
-        let modules = above.join("node_modules");
-        if let Ok(metadata) = std::fs::symlink_metadata(&modules)
-            && ![0, user].contains(&metadata.uid())
-        {
-            let text = format!("another user's `{}` would be loaded from", modules.display());
-            return Err(io::Error::other(text));
-        }
-    }
-    Ok(())
+/// Whether no other user can rename or replace what this user has in a directory. No link leads there from elsewhere.
+fn keeps_names(place: &PathBuf) -> bool {
+    let owners = [0, nix::unistd::geteuid().as_raw()];
+    std::fs::canonicalize(place).is_ok_and(|real| real == *place)
+        && std::fs::metadata(place).is_ok_and(|metadata| {
+            let is_sticky = metadata.mode() & nix::libc::S_ISVTX != 0;
+            metadata.is_dir() && owners.contains(&metadata.uid()) && (is_sticky || metadata.mode() & 0o022 == 0)
+        })
 }
 
 /// Carries questions from the run, and answers to it.
@@ -257,4 +257,68 @@ async fn converse(socket: Option<UnixStream>, questions: mpsc::Sender<Line>, mut
         }
     };
     tokio::join!(read, write);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words for a script.
+    fn words(language: Language, places: &[PathBuf]) -> io::Result<(Vec<OsString>, TempDir)> {
+        let script = What::Script {
+            language,
+            code: "1".into(),
+            arguments: vec!["a".into()],
+        };
+        let mut words = Vec::new();
+        let directory = command(&script, places, &mut words)?;
+        Ok((words, directory.unwrap()))
+    }
+
+    #[test]
+    fn what_other_users_put_beside_a_script_for_node_is_closed_to_it() {
+        let place = tempfile::tempdir().unwrap();
+        let places = [place.path().to_path_buf()];
+        for (language, is_node) in [
+            (Language::Javascript, true),
+            (Language::Typescript, true),
+            (Language::Python, false),
+            (Language::Shell, false),
+        ] {
+            let (words, directory) = words(language, &places).unwrap();
+            let script = directory.path().join(language.file());
+            let closed = |name: &str| [OsString::from("--deny"), place.path().join(name).into()];
+            let mut expected: Vec<OsString> = Vec::new();
+            if is_node {
+                expected.extend(closed(LOADED).into_iter().chain(closed("node_modules/**")));
+            }
+            expected.extend(["--".into(), OsString::from(script), "a".into()]);
+            assert_eq!(words, expected);
+        }
+    }
+
+    #[test]
+    fn a_script_is_put_nowhere_else_than_in_its_places() {
+        let top = tempfile::tempdir().unwrap();
+        let [open, link, missing, own] = ["open", "link", "missing", "own"].map(|name| top.path().join(name));
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
+        std::fs::create_dir(&own).unwrap();
+        std::fs::set_permissions(&own, Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        let mut places = vec![open.clone(), link, missing.clone()];
+        let error = words(Language::Shell, &places).unwrap_err().to_string();
+        for place in [&open, &missing] {
+            assert!(error.contains(&format!("`{}`", place.display())), "{error}");
+        }
+        places.push(own.clone());
+        let (_, directory) = words(Language::Shell, &places).unwrap();
+        assert_eq!(directory.path().parent(), Some(own.as_path()));
+        // By this name it is guarded from all runs.
+        let name = directory.path().file_name().unwrap().to_string_lossy().into_owned();
+        assert!(name.starts_with("stockade-code-"), "{name}");
+        std::fs::set_permissions(&open, Permissions::from_mode(0o1777)).unwrap();
+        let (_, directory) = words(Language::Shell, &places).unwrap();
+        assert_eq!(directory.path().parent(), Some(open.as_path()));
+    }
 }
