@@ -1,6 +1,9 @@
 //! However a call or a client ends, its runs end.
 
-use std::time::Duration;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -130,6 +133,55 @@ fn a_client_that_does_not_read_keeps_no_server() {
     unread(&mut session, &place);
     session.close();
     assert!(until(PATIENCE, || session.server.try_wait().unwrap().is_some()));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_read_either_until_it_does() {
+    const REQUESTS: u64 = 8_000;
+    let place = Place::new();
+    let mut session = Session::start(&place, &["--parallel", "1"], None);
+    let (call, process) = lasting(&mut session, &place);
+    let mut input = session.input.take().unwrap();
+    let written = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&written);
+    let writer = std::thread::spawn(move || {
+        for id in 1..=REQUESTS {
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/list\"}}\n",
+                1_000 + id
+            );
+            input.write_all(line.as_bytes()).expect("the server reads");
+            count.store(id, Ordering::Relaxed);
+        }
+        input
+    });
+    let mut before = 0;
+    let stands = until(PATIENCE, || {
+        std::thread::sleep(Duration::from_secs(1));
+        std::mem::replace(&mut before, written.load(Ordering::Relaxed)) == before
+    });
+    assert!(
+        stands && before < REQUESTS,
+        "{before} requests were taken from a client that reads no answer"
+    );
+    // Now it reads. Everything is answered, and a cancelled call ends.
+    session.wait(1_000 + REQUESTS);
+    session.input = Some(writer.join().unwrap());
+    session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": call } }));
+    assert!(ends(process));
+    assert_eq!(session.run("echo fine")["structuredContent"]["stdout"], "fine\n");
+}
+
+#[test]
+fn a_client_that_does_not_read_is_waited_for_five_seconds_where_nothing_runs() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    unread(&mut session, &place);
+    kill(Pid::from_raw(session.server.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let began = Instant::now();
+    assert!(until(PATIENCE, || session.server.try_wait().unwrap().is_some()));
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(7_500), "{took:?}");
 }
 
 #[test]

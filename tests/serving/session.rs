@@ -17,7 +17,7 @@ pub const WITH_RESULTS: &str = "2026-07-28";
 /// A server with its client's ends.
 pub struct Session {
     pub server: Child,
-    input: Option<ChildStdin>,
+    pub input: Option<ChildStdin>,
     output: Option<BufReader<ChildStdout>>,
     last: u64,
     /// What the server asked.

@@ -22,6 +22,7 @@ mod runs;
 mod server;
 mod settings;
 mod tools;
+mod unread;
 
 use std::io;
 use std::time::Duration;
@@ -73,23 +74,28 @@ async fn session(settings: Settings) -> Result<(), ServeError> {
     let (alive, mut all_ended) = mpsc::channel(1);
     heed_signals(&stop, &at_once)?;
     let (served, rest) = tokio::select! {
-        served = serve_client(settings, alive, stop.clone()) => (served, LAST_RUNS),
+        served = serve_client(settings, alive.downgrade(), stop.clone()) => (served, LAST_RUNS),
         // Writing to a client that doesn't read never ends. The runs were stopped when this wait began.
         () = overdue(&stop, &at_once) => (Ok(()), LAST_RUNS.saturating_sub(LAST_ANSWERS)),
     };
     stop.cancel();
+    drop(alive);
     tokio::select! {
-        // Each run holds a sender until it has ended.
+        // Each run holds a sender until it has ended, and nothing else does.
         _ = tokio::time::timeout(rest, all_ended.recv()) => {}
         () = at_once.cancelled() => {}
     }
     served
 }
 
-async fn serve_client(settings: Settings, alive: mpsc::Sender<()>, stop: CancellationToken) -> Result<(), ServeError> {
+async fn serve_client(
+    settings: Settings,
+    alive: mpsc::WeakSender<()>,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
     let server = server::Server::new(settings, alive);
     let transport = AsyncRwTransport::new_server(input::Input::new(stop.clone()), tokio::io::stdout());
-    let transport = transport.with_max_line_length(LONGEST_MESSAGE);
+    let transport = unread::Unread::new(transport.with_max_line_length(LONGEST_MESSAGE));
     match serve_server_with_ct(server, transport, stop).await {
         Ok(service) => match service.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::System(io::Error::other(error))),

@@ -48,7 +48,10 @@ impl Server {
         if !asks && !order.grants.is_empty() {
             notes.push("the grants asked for weren't given: this client shows no questions".into());
         }
-        let held = (permit, self.shared.alive.clone());
+        let Some(alive) = self.shared.alive.upgrade() else {
+            return Err(Unusable("the server ends".into()));
+        };
+        let held = (permit, alive);
         let running = running::start(&order, &profile, asks, settings, held)
             .map_err(|error| Unusable(format!("can't start a run: {error}")))?;
         let parked = Parked {

@@ -44,8 +44,8 @@ pub struct Shared {
     pub reports: Mutex<Reports>,
     /// Runs whose questions are at the client, by the word that the client sends back.
     pub parked: Mutex<HashMap<String, Parked>>,
-    /// Held by all that goes on.
-    pub alive: mpsc::Sender<()>,
+    /// Upgraded and held by each run; gone once the server ends.
+    pub alive: mpsc::WeakSender<()>,
     /// Counts those words.
     pub last_state: AtomicUsize,
 }
@@ -68,8 +68,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// With these settings. `alive` is held by all that goes on.
-    pub fn new(settings: Settings, alive: mpsc::Sender<()>) -> Server {
+    /// With these settings. Each run holds `alive`.
+    pub fn new(settings: Settings, alive: mpsc::WeakSender<()>) -> Server {
         Server {
             shared: Arc::new(Shared {
                 tools: tools::all(&settings),
