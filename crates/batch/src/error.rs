@@ -29,6 +29,14 @@ pub enum BatchError {
         /// The line, from 1.
         line: u64,
     },
+    /// A line of the file was lost in a power cut, and others come after it.
+    #[error("line {line} of `{}` has zeros in place of a result, as a power cut leaves them", .path.display())]
+    Zeros {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
     /// A job isn't the one whose result is there.
     #[error("line {line} of the jobs has changed since its result was written to `{}`", .path.display())]
     Changed {
@@ -58,6 +66,10 @@ impl BatchError {
                 Some("it is a symbolic link, and results are never written through one")
             }
             BatchError::Foreign { .. } => Some("name another file: a batch only adds to a file of its own results"),
+            BatchError::Zeros { .. } => Some(
+                "where these are results, keep the lines before it (`head -n`) and the same command goes on behind them: the \
+                 other jobs run again",
+            ),
             BatchError::Changed { .. } | BatchError::Fewer { .. } => {
                 Some("restore the jobs as they were, or write the results to another file")
             }

@@ -20,7 +20,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 const LONGEST_END: Duration = Duration::from_secs(3);
 
 /// The most bytes of a result that are read back.
-const LONGEST_ROW: u64 = 256 << 20;
+const LONGEST_ROW: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// Where the results go.
 pub struct Output {
@@ -88,7 +88,8 @@ impl Output {
     /// Skips the jobs whose results are there, and drops a torn line at the end.
     ///
     /// # Errors
-    /// A line isn't a result, or that of another job than the one in its place.
+    /// A line isn't a result, has zeros of a power cut before other lines, or is that of another job than the one in its
+    /// place.
     pub fn resume<R: Read>(&mut self, lines: &mut Lines<R>) -> Result<Resumed, BatchError> {
         let mut resumed = Resumed::default();
         let Place::File { file, path, .. } = &mut self.place else {
@@ -108,14 +109,10 @@ impl Output {
                 resumed.was_torn = true;
                 break;
             }
-            let foreign = || BatchError::Foreign {
-                path: path.clone(),
-                line: resumed.done + 1,
-            };
-            let head: Head = serde_json::from_slice(&row).map_err(|_| foreign())?;
-            if head.index != resumed.done {
-                return Err(foreign());
-            }
+            let head = serde_json::from_slice(&row).ok();
+            let head: Head = head
+                .filter(|head: &Head| head.index == resumed.done)
+                .ok_or_else(|| no_result(path, resumed.done + 1, &row))?;
             let job = lines.read().map_err(BatchError::Input)?;
             let job = job.ok_or_else(|| BatchError::Fewer {
                 path: path.clone(),
@@ -133,13 +130,12 @@ impl Output {
         }
         if resumed.was_torn {
             // Never somebody's other file. A power cut may leave zeros in place of what wasn't written yet.
-            let end = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-            let common = end.min(BEGINNING.len());
-            if row[..common] != BEGINNING[..common] || end == 0 && kept == 0 {
-                return Err(BatchError::Foreign {
-                    path: path.clone(),
-                    line: resumed.done + 1,
-                });
+            let written = |byte: &u8| *byte != 0;
+            let begin = row.iter().position(written).unwrap_or(row.len());
+            let end = row.iter().rposition(written).map_or(begin, |last| last + 1);
+            let goes_on = row.len() as u64 == LONGEST_ROW;
+            if !begins_as_ours(&row[begin..end]) || begin > 0 && kept == 0 || goes_on {
+                return Err(no_result(path, resumed.done + 1, &row));
             }
             file.set_len(kept).map_err(failed)?;
         }
@@ -170,6 +166,21 @@ impl Output {
             Place::Stream(mut stream) => stream.flush(),
             Place::File { file, .. } => file.sync_all(),
         }
+    }
+}
+
+/// Whether a line, or what is there of it, begins as a result does.
+fn begins_as_ours(row: &[u8]) -> bool {
+    let common = row.len().min(BEGINNING.len());
+    row[..common] == BEGINNING[..common]
+}
+
+/// The error for a line that isn't a result.
+fn no_result(path: &Path, line: u64, row: &[u8]) -> BatchError {
+    let path = path.to_path_buf();
+    match row.iter().position(|byte| *byte == 0) {
+        Some(zero) if begins_as_ours(&row[..zero]) => BatchError::Zeros { path, line },
+        _ => BatchError::Foreign { path, line },
     }
 }
 
@@ -221,7 +232,14 @@ mod tests {
     #[test]
     fn a_batch_goes_on_behind_the_last_whole_line() {
         for whole in 0..=3 {
-            for torn in [&b""[..], b"{", b"{\"index\":3,\"ha", b"{\"index\":3\0\0", b"\0\0"] {
+            for torn in [
+                &b""[..],
+                b"{",
+                b"{\"index\":3,\"ha",
+                b"{\"index\":3\0\0",
+                b"\0\0",
+                b"\0\0{\"index\":3,\"ha",
+            ] {
                 // Without a result before them, zeros may be anything.
                 if whole == 0 && torn.starts_with(b"\0") {
                     continue;
@@ -271,6 +289,30 @@ mod tests {
         ] {
             let (resumed, left) = resume(&content, JOBS);
             assert!(resumed.unwrap_err().contains("line 1 of"));
+            assert_eq!(left, content);
+        }
+    }
+
+    #[test]
+    fn zeros_before_other_results_are_told_and_nothing_is_lost() {
+        let (one, two) = (rows(1), rows(2));
+        let zeros = &b"\0\0\0"[..];
+        for (content, line) in [
+            ([&one[..], zeros, &two[one.len()..]].concat(), 2),
+            ([&one[..], &two[one.len()..one.len() + 20], zeros, b"\n{"].concat(), 2),
+            ([zeros, &two[..]].concat(), 1),
+            (zeros.to_vec(), 1),
+            (
+                [&one[..], &vec![0; LONGEST_ROW as usize], &two[one.len()..]].concat(),
+                2,
+            ),
+        ] {
+            let (resumed, left) = resume(&content, JOBS);
+            let error = resumed.unwrap_err();
+            assert!(
+                error.contains(&format!("line {line} of")) && error.contains("zeros"),
+                "{error}"
+            );
             assert_eq!(left, content);
         }
     }
