@@ -119,18 +119,6 @@ pub enum InstallationAccess {
     Execute,
 }
 
-/// The files of a program that the search path finds; for another one none. The number of starts is that of all words.
-fn foreign<'a>(request: &'a Request<'a>, program: program::Program) -> Result<trace::Traced<'a>, CommandError> {
-    let by_name = program.path.file_name();
-    let by_name = by_name.and_then(|name| program::search(name, request.search_path, request.root).ok());
-    let own = match by_name.filter(|found| found.path == program.path) {
-        Some(found) => trace::trace(request, &request.argv[..1], found)?,
-        None => trace::Traced::nothing(request),
-    };
-    let starts = trace::trace(request, request.argv, program).map_or(1, |all| all.starts);
-    Ok(trace::Traced { starts, ..own })
-}
-
 /// Finds the program of a request and the files that belong to it.
 ///
 /// # Errors
@@ -139,10 +127,7 @@ pub fn find(request: &Request<'_>) -> Result<ResolvedCommand, CommandError> {
     check(request.argv)?;
     let program = program::search(&request.argv[0], request.search_path, request.root)?;
     let path = program.path.clone();
-    let mut traced = match request.is_foreign {
-        true => foreign(request, program)?,
-        false => trace::trace(request, request.argv, program)?,
-    };
+    let mut traced = trace::trace(request, program)?;
     let search_path = request
         .others
         .map(|written| search_path::add(&mut traced.installation, written));

@@ -29,35 +29,29 @@ pub(super) struct Traced<'a> {
     pub installation: Installation<'a>,
 }
 
-impl<'a> Traced<'a> {
-    /// No files.
-    pub fn nothing(request: &'a Request<'a>) -> Traced<'a> {
-        Traced {
-            executables: Vec::new(),
-            starts: 1,
-            entrypoints: Vec::new(),
-            installation: Installation::new(request),
-        }
-    }
-}
-
-/// Follows `program`, started with these arguments, to the last interpreter.
-pub(super) fn trace<'a>(
-    request: &'a Request<'a>,
-    argv: &'a [OsString],
-    program: Program,
-) -> Result<Traced<'a>, CommandError> {
+/// Follows `program`, started with the request's arguments, to the last interpreter.
+pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Traced<'a>, CommandError> {
     let mut trace = ExecTrace {
         request,
         command: program.path.clone(),
         seen: Vec::new(),
         interpreters: 0,
         wrappers: 0,
-        traced: Traced::nothing(request),
+        traced: Traced {
+            executables: Vec::new(),
+            starts: 1,
+            entrypoints: Vec::new(),
+            installation: Installation::new(request),
+        },
     };
     let mut step = Some(Exec {
+        is_given: is_given(&program, request),
         program,
-        argv: argv.iter().map(|word| Cow::Borrowed(word.as_os_str())).collect(),
+        argv: request
+            .argv
+            .iter()
+            .map(|word| Cow::Borrowed(word.as_os_str()))
+            .collect(),
         search_path: request.search_path.map(Cow::Borrowed),
         script: None,
         named_by_file: false,
@@ -68,9 +62,17 @@ pub(super) fn trace<'a>(
     Ok(trace.traced)
 }
 
+/// Whether a program brings its files: another party's words bring those alone that the user's search path finds.
+fn is_given(program: &Program, request: &Request<'_>) -> bool {
+    let found = || program::search(program.path.file_name()?, request.search_path, request.root).ok();
+    !request.is_foreign || found().is_some_and(|found| found.path == program.path)
+}
+
 /// One program about to be executed.
 struct Exec<'a> {
     program: Program,
+    /// Whether it brings its files, and those of its `#!` line.
+    is_given: bool,
     argv: Vec<Cow<'a, OsStr>>,
     search_path: Option<Cow<'a, OsStr>>,
     /// The script whose `#!` line names this program.
@@ -93,13 +95,17 @@ struct ExecTrace<'a> {
 impl<'a> ExecTrace<'a> {
     fn follow(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         let program = &step.program;
-        if !self.traced.executables.contains(&program.real) {
-            self.traced.executables.push(program.real.clone());
+        if step.is_given {
+            if !self.traced.executables.contains(&program.real) {
+                self.traced.executables.push(program.real.clone());
+            }
+            self.traced
+                .installation
+                .add_program(&program.path, &program.real, step.named_by_file);
         }
-        self.traced
-            .installation
-            .add_program(&program.path, &program.real, step.named_by_file);
-        self.find_scripts(&step)?;
+        if !self.request.is_foreign {
+            self.find_scripts(&step)?;
+        }
         match program.head {
             Head::Script(ref shebang) => self.interpreter(&step, shebang).map(Some),
             Head::Binary => self.wrapped(step),
@@ -169,7 +175,9 @@ impl<'a> ExecTrace<'a> {
         }
         self.interpreters += 1;
         let script = step.program.path.clone();
-        self.add_entrypoint(&script, step.program.real.clone());
+        if step.is_given {
+            self.add_entrypoint(&script, step.program.real.clone());
+        }
         let path: PathBuf = self.request.root.join(&shebang.interpreter).components().collect();
         let program = program::inspect(&path).map_err(|refusal| match refusal {
             NotAProgram::Absent => CommandError::MissingInterpreter {
@@ -184,6 +192,7 @@ impl<'a> ExecTrace<'a> {
         argv.extend(step.argv.iter().skip(1).cloned());
         Ok(Exec {
             program,
+            is_given: step.is_given,
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
@@ -207,6 +216,7 @@ impl<'a> ExecTrace<'a> {
             step.script,
         ) {
             (Ok(program), script) => Ok(Some(Exec {
+                is_given: is_given(&program, self.request),
                 program,
                 named_by_file: step.named_by_file && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
                 argv: wrapped.argv,

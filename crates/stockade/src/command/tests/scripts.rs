@@ -52,6 +52,10 @@ fn no_word_of_another_party_brings_a_file_for_being_named() {
     for named in ["tool", "@/home/bin/tool"] {
         assert_eq!(machine.entrypoints(&[named, "@/home/notes"]), ["home/bin/tool"]);
     }
+    assert_eq!(machine.entrypoints(&["env", "-C", "sub", "tool"]), ["home/bin/tool"]);
+    for elsewhere in ["PATH=@/home/app/bin", "PATH=@/home"] {
+        assert_eq!(machine.grants(&["env", elsewhere, "node", "x.js"]), none);
+    }
     assert_eq!(machine.find(&["env", "timeout", "5", "python3", "x.py"]).starts, 3);
 }
 
