@@ -35,7 +35,7 @@ use crate::message::{Failure, note};
 /// The profile of servers of which nothing else is said.
 const PROFILE: &str = "mcp-standard";
 
-/// How long a server that has ended may keep its last lines.
+/// How long a server that has ended may keep its last lines, and one that isn't heard may stay.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Milliseconds between two looks whether the last lines have gone.
@@ -253,26 +253,48 @@ fn start(words: &[OsString], kept: [&UnixStream; 2]) -> io::Result<Child> {
     started
 }
 
-/// Passes signals on until the run has ended.
+/// Passes signals on until the run has ended. A server whose client hears nothing any more is ended after a while, as a client
+/// ends one that stays (MCP, "Lifecycle").
 fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
+    let heard = io::stdout();
+    let mut endings = [Signal::SIGTERM, Signal::SIGKILL].into_iter();
+    let mut end = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        let mut waiting = [PollFd::new(signals, PollFlags::POLLIN)];
-        match poll(&mut waiting, PollTimeout::NONE) {
+        let mut waiting = vec![PollFd::new(signals, PollFlags::POLLIN)];
+        // Errors are told without being asked for (poll(2)): the pipe or socket has no other end.
+        waiting.extend(end.is_none().then(|| PollFd::new(heard.as_fd(), PollFlags::empty())));
+        match poll(&mut waiting, end.map_or(PollTimeout::NONE, left_until)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
+        }
+        // The run isn't collected yet, so its number is its own.
+        let send = |signal| {
+            let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
+        };
+        let is_unheard = waiting.get(1).and_then(PollFd::any) == Some(true);
+        if end.is_some_and(|end| Instant::now() >= end) {
+            endings.next().into_iter().for_each(send);
+            end = Some(Instant::now() + GRACE);
+        } else if is_unheard {
+            end = Some(Instant::now() + GRACE);
         }
         while let Some(arrived) = next_signal(signals.as_raw_fd()) {
             if PASSED_ON.contains(&arrived.signal)
                 && let Ok(signal) = Signal::try_from(arrived.signal)
             {
-                // It isn't collected yet, so its number is its own.
-                let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
+                send(signal);
             }
         }
     }
+}
+
+fn left_until(end: Instant) -> PollTimeout {
+    // A millisecond more, so that it isn't waited for in ever shorter steps.
+    let left = end.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+    PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
 }
 
 /// Waits for the last lines, for a client that takes them slowly as long as it does, or until a signal.

@@ -206,6 +206,40 @@ fn a_signal_ends_the_server_and_so_does_the_death_of_the_wrapper() {
     }
 }
 
+/// Its client may have been killed, and it may take the end of its input for nothing.
+#[test]
+fn a_server_that_stays_when_its_client_is_gone_is_ended() {
+    let place = Place::new();
+    let mut wrapper = place
+        .command(STOCKADE)
+        .args([
+            "mcp",
+            "wrap",
+            "--",
+            "sh",
+            "-c",
+            "trap '' TERM; while :; do sleep 1; done",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_secs(1));
+    assert!(wrapper.try_wait().unwrap().is_none(), "so this proves nothing");
+    drop((wrapper.stdin.take(), wrapper.stdout.take()));
+    let begun = Instant::now();
+    let ended = loop {
+        match wrapper.try_wait().unwrap() {
+            Some(status) => break Some(status),
+            None if begun.elapsed() > Duration::from_secs(40) => break None,
+            None => thread::sleep(Duration::from_millis(100)),
+        }
+    };
+    let _ = wrapper.kill();
+    assert!(ended.is_some_and(|status| !status.success()), "{ended:?}");
+}
+
 #[test]
 fn a_call_without_a_name_is_answered() {
     let place = Place::new();
