@@ -178,6 +178,9 @@ pub struct Run {
     /// The command's words are another party's than the user's: no program or script is given for being named by its path
     #[arg(long, help_heading = PLACE, hide = true)]
     pub foreign_command: bool,
+    /// Real path that the root has to have: that of the one that the caller has read something for
+    #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
+    pub real_root: Option<PathBuf>,
     /// Keep the run from changing a file, whatever grants that: the caller reads it before another run
     #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
     pub guard: Vec<PathBuf>,

@@ -206,6 +206,9 @@ fn ready(
 ) -> Result<Ready, Failure> {
     let sandbox = sandbox(run, acting, aides, paths)?;
     acting.refuse_other_root(&sandbox)?;
+    if let Some(root) = &run.real_root {
+        sandbox.refuse_other_root(root)?;
+    }
     say_absent(run);
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);

@@ -58,7 +58,17 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
         trees: &WrittenTrees::default(),
     };
     let own = server.write.iter().filter_map(|text| places.path(text));
-    let trees = written(run, own, &profile, &here)?;
+    let mut trees = written(run, own, &profile, &here)?;
+    let of_tools = server.tools.iter().flat_map(|tool| &tool.write);
+    trees.add(of_tools.filter_map(|text| places.path(text)));
+    for text in [&server.read, &server.exec, &server.socket].into_iter().flatten() {
+        if let Some(path) = places.path(text) {
+            trees.real_path(text, &path)?;
+        }
+    }
+    for path in run.read.iter().chain(&run.exec).chain(&run.socket) {
+        trees.real_path(&path.to_string_lossy(), &here.surroundings.directory.join(path))?;
+    }
     let places = Places {
         trees: &trees,
         ..places
@@ -71,6 +81,7 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
 
     let mut words = before_command(&run.command)?;
     words.extend(grants(&server, &places));
+    words.extend(["--real-root".into(), (&here.root).into()]);
     if run.profile.is_none() {
         words.extend(["--profile".into(), (&profile).into()]);
     }
@@ -206,7 +217,7 @@ fn profile(run: &Run, server: &McpServer, here: &Here) -> String {
     named.or_else(agents).unwrap_or_else(|| PROFILE.into())
 }
 
-/// The trees that the server may write; its tools' own aren't known yet.
+/// The trees that the server may write, whatever its tools may.
 fn written(run: &Run, own: impl Iterator<Item = PathBuf>, profile: &str, here: &Here) -> Result<WrittenTrees, Failure> {
     let mut sandbox = Sandbox::profile(profile)?;
     if let Some(root) = &run.root {

@@ -161,6 +161,17 @@ fn no_link_of_the_root_leads_a_tools_grants_or_the_clients_roots_elsewhere() {
     assert_eq!(code, Some(125));
     assert!(stderr.contains("`./open` leads out of"), "{stderr}");
 
+    // One that only another tool writes in.
+    std::fs::create_dir(place.path("~/shared")).unwrap();
+    std::os::unix::fs::symlink(place.path("~/elsewhere"), place.path("~/shared/in")).unwrap();
+    place.file(
+        configuration,
+        "version = 1\n[mcp.servers.files.tools]\nwrite.write = [\"~/shared\"]\nread.read = [\"~/shared/in\"]\n",
+    );
+    let (code, stderr) = Start::wrapped(&["--name", "files"]).silent(&place).end();
+    assert_eq!(code, Some(125));
+    assert!(stderr.contains("`~/shared/in` leads out of"), "{stderr}");
+
     place.file(configuration, "version = 1\n[mcp.servers.files]\nroots = \"write\"\n");
     let (inside, _, stderr) = with_root(&place, "open", ["open/a", "x"]);
     assert!(inside && !place.path("~/elsewhere/a").exists());

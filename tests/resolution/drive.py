@@ -39,13 +39,14 @@ def perform(case):
     """The call itself; a descriptor, or raises.
 
     A walk that the kernel starts over (a rename elsewhere disturbed it) counts the links of its first try too
-    (`total_link_count` in fs/namei.c): a chain of more than twenty can be too many once. A loop is one each time.
+    (`total_link_count` in fs/namei.c): a chain of more than twenty can be too many once. A loop is one each time. Below a
+    directory that bounds the walk a `..` is EAGAIN then (openat2(2)).
     """
     for _ in range(LOOPS):
         try:
             return perform_once(case)
         except OSError as error:
-            if error.errno != errno.ELOOP:
+            if error.errno not in (errno.ELOOP, errno.EAGAIN):
                 raise
             last = error
     raise last

@@ -62,9 +62,10 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
     let (report, report_end) = child::report_pipe()?;
     let mut inherited = vec![report_end];
     let mut words: Vec<OsString> = match order.what {
-        What::Command { .. } => vec!["run".into(), "--foreign-command".into()],
+        What::Command { .. } => vec!["run".into()],
         What::Script { .. } => vec!["exec".into()],
     };
+    words.push("--foreign-command".into());
     let socket = match asks {
         true => {
             let (socket, end) = child::question_socket()?;

@@ -18,16 +18,20 @@ const WIDE: [&str; 21] = [
     "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var",
 ];
 
-/// The directories of a client's answer to `roots/list`, their links resolved, and the reasons why others grant nothing.
-pub fn read(result: &RawValue, home: Option<&Path>, trees: &WrittenTrees) -> (Vec<PathBuf>, Vec<String>) {
+/// The paths of a client's answer to `roots/list`, as they are named.
+pub fn named(result: &RawValue) -> Vec<PathBuf> {
     let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?, MOST));
     let roots = roots.unwrap_or_default();
+    roots.iter().filter_map(|root| path(root)).collect()
+}
+
+/// Those of them that are granted, their links resolved, and the reasons why others aren't.
+pub fn granted(named: &[PathBuf], home: Option<&Path>, trees: &WrittenTrees) -> (Vec<PathBuf>, Vec<String>) {
     let mut granted = Vec::new();
     let mut refused = Vec::new();
-    for root in &roots {
-        let Some(path) = path(root) else { continue };
+    for path in named {
         let said = path.to_string_lossy();
-        match trees.real_path(&said, &path) {
+        match trees.real_path(&said, path) {
             Err(error) => refused.push(format!("a root of the client grants nothing: {error}")),
             Ok(real) if is_wide(&real, home) => refused.push(format!(
                 "the client's root `{}` grants nothing: it is too wide",
@@ -61,7 +65,7 @@ mod tests {
             {"uri":"file:///home/ada"},{"uri":"file:///home/ada/work","name":"w"},{"uri":"file://other/srv"},
             {"uri":"file:///home/bea"},{"uri":"file:///srv"},{}]}"#;
         let result: Box<RawValue> = serde_json::from_str(text).unwrap();
-        let (roots, refused) = read(&result, Some(Path::new("/home/ada")), &WrittenTrees::default());
+        let (roots, refused) = granted(&named(&result), Some(Path::new("/home/ada")), &WrittenTrees::default());
         assert_eq!(roots, [Path::new("/srv/site"), Path::new("/home/ada/work")]);
         let wide = ["/", "/home/ada", "/home/bea", "/srv"];
         assert_eq!(

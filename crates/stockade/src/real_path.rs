@@ -56,6 +56,8 @@ pub struct Walked {
     /// The links on the way, each by its real path, and the directories that a link's target leaves by `..`: replacing
     /// one of these redirects the path.
     pub links: Vec<PathBuf>,
+    /// The links alone.
+    pub followed: Vec<PathBuf>,
     /// Whether the real path exists.
     pub exists: bool,
     /// Whether it is a directory.
@@ -101,6 +103,7 @@ impl Walker {
         let mut walked = Walked {
             real: PathBuf::with_capacity(path.as_os_str().len()),
             links: Vec::new(),
+            followed: Vec::new(),
             exists: true,
             is_directory: true,
         };
@@ -108,7 +111,6 @@ impl Walker {
         let mut ahead = names(rest);
         // Components after the last link.
         let mut behind = 0_usize;
-        let mut followed = 0;
         while let Some(name) = ahead.pop() {
             // Nothing exists below a file.
             walked.exists &= walked.is_directory;
@@ -123,9 +125,9 @@ impl Walker {
             walked.real.push(name);
             behind += usize::from(!walked.links.is_empty());
             match walked.is_directory.then(|| self.look(&walked.real)) {
-                Some(RealFound::Link(target)) if followed < MOST_LINKS => {
-                    followed += 1;
+                Some(RealFound::Link(target)) if walked.followed.len() < MOST_LINKS => {
                     walked.links.push(walked.real.clone());
+                    walked.followed.push(walked.real.clone());
                     walked.real.pop();
                     behind = 0;
                     if target.is_absolute() {

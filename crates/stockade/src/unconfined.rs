@@ -102,7 +102,8 @@ impl UnconfinedCaller {
             home: self.home.as_deref(),
             variable: &|_| None,
             others: None,
-            is_foreign: false,
+            foreign: None,
+            script: None,
         })
         .ok()
     }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stockade::WrittenTrees;
 use stockade::approve::Approver;
-use stockade::report::{FlagGrant, PathGrant};
+use stockade::report::{Flag, FlagGrant, PathGrant};
 
 pub(crate) use asking::serve;
 use asking::{Limits, Outcome};
@@ -102,6 +102,8 @@ pub(crate) struct State {
     pub last_number: u64,
     roots_asked: Option<Id>,
     pub roots: Vec<FlagGrant>,
+    /// Where a link may be one that a run made: what the setup says, and all roots that were announced for writing.
+    trees: WrittenTrees,
     pub limits: Limits,
     pub listing: checking::State,
     told: HashSet<String>,
@@ -156,9 +158,13 @@ enum Writer {
 impl Session {
     /// A session that writes to this client, and learns of refusals from this stream, which doesn't block.
     pub fn new(setup: Setup, client: Box<dyn Write + Send>, events: Box<dyn Read + Send>) -> Session {
+        let state = State {
+            trees: setup.trees.clone(),
+            ..State::default()
+        };
         Session {
             setup,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             client: Mutex::new(client),
             events: Mutex::new(Events {
                 stream: events,
@@ -463,7 +469,14 @@ impl Session {
             self.state().roots.clear();
             return;
         };
-        let (paths, refused) = roots::read(result, self.setup.home.as_deref(), &self.setup.trees);
+        let named = roots::named(result);
+        let (paths, refused) = {
+            let trees = &mut self.state().trees;
+            if flag == Flag::Write {
+                trees.add(named.iter().cloned());
+            }
+            roots::granted(&named, self.setup.home.as_deref(), trees)
+        };
         refused.into_iter().for_each(|why| self.tell_once(why));
         let grants = paths.into_iter().map(|path| FlagGrant::Path(PathGrant { flag, path }));
         self.state().roots = grants.collect();

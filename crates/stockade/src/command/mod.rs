@@ -57,9 +57,11 @@ pub struct Request<'a> {
     /// If the run may start programs other than the command: the trees that it may write. The installations on the
     /// search path are then added.
     pub others: Option<&'a [PathBuf]>,
-    /// Whether the words are another party's than the user's: then a program of the search path brings its files, and no
-    /// word brings any by its path.
-    pub is_foreign: bool,
+    /// If the words are another party's than the user's: the trees where that party may have made programs or links. A program
+    /// that the search path finds elsewhere brings its files, and no word brings any by its path.
+    pub foreign: Option<&'a [PathBuf]>,
+    /// If the words were taken from a script's text: the script. No other word counts as one.
+    pub script: Option<&'a Path>,
 }
 
 /// The resolved command, and the files that belong to it.

@@ -13,6 +13,7 @@ use super::interpreter::{self, Interpreter};
 use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
+use crate::real_path::Walker;
 
 /// The most nested `#!` lines to follow: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
 const MAX_INTERPRETERS: usize = 5;
@@ -46,6 +47,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
     };
     let mut step = Some(Exec {
         is_given: is_given(&program, request),
+        named_by_file: request.script.is_some() && !is_found(&program, request),
         program,
         argv: request
             .argv
@@ -54,7 +56,6 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             .collect(),
         search_path: request.search_path.map(Cow::Borrowed),
         script: None,
-        named_by_file: false,
     });
     while let Some(current) = step {
         step = trace.follow(current)?;
@@ -62,10 +63,19 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
     Ok(trace.traced)
 }
 
-/// Whether a program brings its files: another party's words bring those alone that the user's search path finds.
-fn is_given(program: &Program, request: &Request<'_>) -> bool {
+/// Whether the user's search path finds a program.
+fn is_found(program: &Program, request: &Request<'_>) -> bool {
     let found = || program::search(program.path.file_name()?, request.search_path, request.root).ok();
-    !request.is_foreign || found().is_some_and(|found| found.path == program.path)
+    found().is_some_and(|found| found.path == program.path)
+}
+
+/// Whether a program brings its files: of another party's words those that the user's search path finds, where that party
+/// makes neither programs nor links.
+fn is_given(program: &Program, request: &Request<'_>) -> bool {
+    let Some(trees) = request.foreign else { return true };
+    let walked = Walker::default().walk(&program.path);
+    let mut names = walked.links.iter().chain([&walked.real, &program.path]);
+    is_found(program, request) && !names.any(|name| trees.iter().any(|tree| name.starts_with(tree)))
 }
 
 /// One program about to be executed.
@@ -103,9 +113,7 @@ impl<'a> ExecTrace<'a> {
                 .installation
                 .add_program(&program.path, &program.real, step.named_by_file);
         }
-        if !self.request.is_foreign {
-            self.find_scripts(&step)?;
-        }
+        self.find_scripts(&step)?;
         match program.head {
             Head::Script(ref shebang) => self.interpreter(&step, shebang).map(Some),
             Head::Binary => self.wrapped(step),
@@ -123,7 +131,11 @@ impl<'a> ExecTrace<'a> {
             return Ok(());
         };
         // Only scripts that the user typed: a `#!` line that names further files could have been written by an earlier run.
-        let typed = |script: &&OsStr| self.request.argv.iter().any(|word| word.as_os_str() == *script);
+        let typed = |script: &&OsStr| match (self.request.script, self.request.foreign) {
+            (Some(own), _) => *script == own.as_os_str(),
+            (None, Some(_)) => false,
+            (None, None) => self.request.argv.iter().any(|word| word.as_os_str() == *script),
+        };
         let scripts: Vec<OsString> = script::scripts(interpreter, &step.argv)
             .into_iter()
             .filter(|script| typed(script))

@@ -140,12 +140,14 @@ impl Wrapper {
         if word.starts_with(b"--") {
             let equals = word.iter().position(|&byte| byte == b'=');
             let name = &word[..equals.unwrap_or(word.len())];
-            return match self.long_valued.iter().any(|known| known.as_bytes() == name) {
-                true => OptionForm::Value {
+            // getopt_long(3) takes the beginning of a name, too.
+            let mut valued = self.long_valued.iter();
+            return match valued.find(|known| known.as_bytes().starts_with(name)) {
+                Some(known) => OptionForm::Value {
                     attached: equals.map(|at| &word[at + 1..]),
-                    splits: name == SPLIT.as_bytes(),
+                    splits: *known == SPLIT,
                 },
-                false => OptionForm::Plain,
+                None => OptionForm::Plain,
             };
         }
         match word.iter().position(|letter| self.valued.as_bytes().contains(letter)) {
@@ -197,6 +199,7 @@ mod tests {
             &["env", "-Spython3", "x"],
             &["env", "-vS", "python3", "x"],
             &["env", "--split-string=python3 'x'"],
+            &["env", "--uns", "B", "--spl", "python3 x"],
             &["nice", "python3", "x"],
             &["nice", "-n", "5", "python3", "x"],
             &["nice", "-5", "python3", "x"],

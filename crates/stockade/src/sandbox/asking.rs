@@ -1,7 +1,7 @@
 //! The approver, which may grant more than a sandbox does, and the observer of its runs.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,9 +130,9 @@ impl Sandbox {
         Ok(self.resolved_root()?.to_path_buf())
     }
 
-    /// Whether the script's text is served: the supervisor must see its open.
-    pub(super) fn serves_its_script(&self) -> bool {
-        self.escalating.text.is_some()
+    /// The script whose text is served: the supervisor must see its open.
+    pub(super) fn script_path(&self) -> Option<&Path> {
+        self.escalating.text.as_ref().map(|(path, ..)| path.as_path())
     }
 
     /// The programs executed to ask somebody.

@@ -385,9 +385,9 @@ impl Sandbox {
     /// getcwd(2) gives the caller's directory without links. One on the way to it was made since then.
     fn refuse_moved(&self, walked: &Walked) -> Result<(), Error> {
         let directory = &self.surroundings.directory;
-        match walked.links.first() {
-            Some(link) if directory.starts_with(link) => Err(Error::Moved(directory.clone())),
-            _ => Ok(()),
+        match walked.followed.iter().any(|link| directory.starts_with(link)) {
+            true => Err(Error::Moved(directory.clone())),
+            false => Ok(()),
         }
     }
 
@@ -536,6 +536,11 @@ impl Command {
     fn find(&self, root: &Path) -> Result<command::ResolvedCommand, Error> {
         let surroundings = &self.sandbox.surroundings;
         let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
+        let foreign = self.sandbox.has_foreign_commands.then(|| {
+            let shared = links_inside::SHARED.map(PathBuf::from).into_iter();
+            let own = self.sandbox.written(root).into_iter();
+            shared.chain(own).chain([root.to_path_buf()]).collect::<Vec<_>>()
+        });
         Ok(command::find(&command::Request {
             argv: &self.argv,
             root,
@@ -543,7 +548,8 @@ impl Command {
             home: surroundings.home.as_deref(),
             variable: &|name| surroundings.variable(name),
             others: written.as_deref(),
-            is_foreign: self.sandbox.has_foreign_commands,
+            foreign: foreign.as_deref(),
+            script: self.sandbox.script_path(),
         })?)
     }
 }
@@ -554,7 +560,7 @@ impl Sandbox {
         if self.trace == Trace::Exact || ability.supervisor == SupervisorAbility::None {
             return None;
         }
-        if self.serves_its_script() {
+        if self.script_path().is_some() {
             return Some(Err(KeptExact::Script));
         }
         Some(match plan::kept_exact(policy, ability) {

@@ -12,6 +12,14 @@ pub struct WrittenTrees {
 }
 
 impl WrittenTrees {
+    /// Adds others that runs may write from now on.
+    pub fn add(&mut self, named: impl IntoIterator<Item = PathBuf>) {
+        let real = named.into_iter().map(|path| Walker::default().walk(&path).real);
+        self.trees.extend(real.collect::<Vec<_>>());
+        self.trees.sort();
+        self.trees.dedup();
+    }
+
     /// The real path of one that `said` names, as far as it exists.
     ///
     /// # Errors

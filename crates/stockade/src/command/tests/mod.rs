@@ -20,7 +20,8 @@ struct Machine {
     variables: Vec<(&'static str, OsString)>,
     search_path: OsString,
     others: Option<Vec<PathBuf>>,
-    is_foreign: bool,
+    foreign: Option<Vec<PathBuf>>,
+    script: Option<PathBuf>,
     _scratch: tempfile::TempDir,
 }
 
@@ -37,7 +38,8 @@ impl Machine {
             variables: Vec::new(),
             search_path,
             others: None,
-            is_foreign: false,
+            foreign: None,
+            script: None,
             _scratch: scratch,
         }
     }
@@ -91,7 +93,8 @@ impl Machine {
             home: Some(&home),
             variable: &variable,
             others: self.others.as_deref(),
-            is_foreign: self.is_foreign,
+            foreign: self.foreign.as_deref(),
+            script: self.script.as_deref(),
         })?;
         for part in &found.installation {
             let too_wide = [&root, &home, &home.join(".local")]

@@ -138,7 +138,8 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         home: Some(&home),
         variable: &|_| None,
         others: None,
-        is_foreign: false,
+        foreign: None,
+        script: None,
     };
     let mut installation = Installation::new(&request);
     // `real` is the kernel's path of a file, so the file existed.

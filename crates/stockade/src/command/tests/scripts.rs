@@ -32,7 +32,7 @@ fn no_word_of_another_party_brings_a_file_for_being_named() {
         .program("home/app/bin/node", ELF)
         .file("home/app/lib/node_modules/npm/index.js", "")
         .file("home/other/node_modules/p/cli.js", "");
-    machine.is_foreign = true;
+    machine.foreign = Some(vec![machine.path("home/work/root")]);
     let none = Vec::<String>::new();
     for argv in [
         &["bash", "-v", "@/home/notes"] as &[&str],
@@ -57,6 +57,51 @@ fn no_word_of_another_party_brings_a_file_for_being_named() {
         assert_eq!(machine.grants(&["env", elsewhere, "node", "x.js"]), none);
     }
     assert_eq!(machine.find(&["env", "timeout", "5", "python3", "x.py"]).starts, 3);
+}
+
+/// A run may have made them: `node_modules/.bin` and an activated environment stand on many a search path.
+#[test]
+fn another_party_gets_nothing_by_a_program_that_it_may_have_made() {
+    let mut machine = Machine::new();
+    let own = machine.path("home/work/root/bin");
+    machine.search_path = format!("{}:{}", own.display(), machine.search_path.to_str().unwrap()).into();
+    machine
+        .program("home/private.sh", "#!/bin/sh\n")
+        .program("home/bin/tool", "#!/bin/sh\n")
+        .program("home/work/root/bin/made", "#!@/home/private.sh\n")
+        .link("home/work/root/bin/linked", "../../../private.sh")
+        .link("home/bin/through", "../work/root/bin/linked");
+    for argv in [["made"], ["linked"], ["through"]] {
+        assert!(
+            !machine.entrypoints(&argv).is_empty(),
+            "{argv:?}: so this proves nothing"
+        );
+    }
+    machine.foreign = Some(vec![machine.path("home/work/root")]);
+    for argv in [&["made"][..], &["linked"], &["env", "linked"], &["through"]] {
+        let found = machine.find(argv);
+        let own = found
+            .executables
+            .iter()
+            .any(|path| path.starts_with(machine.path("home")));
+        assert!(!own && machine.entrypoints(argv).is_empty(), "{argv:?}: {found:?}");
+    }
+    assert_eq!(machine.entrypoints(&["tool"]), ["home/bin/tool"]);
+}
+
+/// `stockade exec` takes the words before the script from its first line.
+#[test]
+fn of_words_from_a_script_the_script_alone_is_one() {
+    let mut machine = Machine::new();
+    machine.file("home/notes", "").file("home/work/root/x.sh", "");
+    let argv = ["/usr/bin/bash", "-v", "@/home/notes", "@/home/work/root/x.sh"];
+    assert_eq!(machine.entrypoints(&argv), ["home/notes"]);
+    machine.script = Some(machine.path("home/work/root/x.sh"));
+    assert_eq!(machine.entrypoints(&argv), Vec::<String>::new());
+    let own = ["/usr/bin/bash", "@/home/work/root/x.sh", "@/home/notes"];
+    assert_eq!(machine.entrypoints(&own), ["home/work/root/x.sh"]);
+    machine.foreign = Some(vec![machine.path("home/work/root")]);
+    assert_eq!(machine.entrypoints(&own), ["home/work/root/x.sh"]);
 }
 
 #[test]
