@@ -122,6 +122,7 @@ impl Wrong {
 /// Cache key: a root and a rules file, as they were when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
+    /// As it was named: the caller's directory has no other name than the one that each walk asks for (getcwd(2)).
     root: PathBuf,
     rules: Option<(PathBuf, Option<SystemTime>)>,
 }
@@ -134,6 +135,8 @@ struct Ready {
     /// The root as it was named, and its real path.
     named: PathBuf,
     root: PathBuf,
+    /// Whether a link is on the way to it.
+    is_led: bool,
     /// The resources that each requested agent can reach, by name; `None` for the caller's own ground.
     reachable: HashMap<Option<String>, Reachable>,
 }
@@ -151,10 +154,7 @@ impl Desk {
     /// Reads the files that the flags name, so that an error in them is reported before the first question.
     pub fn open(check: Check, ground: Option<Ground>) -> Result<Desk, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-        let root = surroundings
-            .directory
-            .join(check.root.as_deref().unwrap_or(Path::new("")));
-        let key = key(root, check.rules.as_deref());
+        let key = key(check.root.as_deref(), check.rules.as_deref());
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
         ready.layers.remarks().iter().for_each(|text| note(text));
         let on_violation = ready.layers.user().on_violation.clone();
@@ -175,7 +175,7 @@ impl Desk {
         let here = &self.surroundings.directory;
         let said_root = asked.root.as_deref().or(check.root.as_deref());
         let rules = asked.rules.as_deref().or(check.rules.as_deref());
-        let key = key(here.join(said_root.unwrap_or(Path::new(""))), rules);
+        let key = key(said_root, rules);
         if !self.ready.contains_key(&key) {
             if self.ready.len() >= MOST_KEPT {
                 self.ready.clear();
@@ -195,7 +195,7 @@ impl Desk {
             (None, None) => ready.root.clone(),
         };
         // Rules of a tool mean the root too.
-        if ready.named != ready.root {
+        if ready.is_led {
             ready.reachable(agent.as_ref(), ground)?;
         }
         let answer = match &asked.act {
@@ -248,7 +248,8 @@ impl Desk {
 
 impl Ready {
     fn load(surroundings: &Surroundings, key: &Key) -> Result<Ready, Wrong> {
-        let root = std::fs::canonicalize(&key.root).map_err(|error| Wrong::Root(key.root.clone(), error))?;
+        let named = surroundings.directory.join(&key.root);
+        let root = std::fs::canonicalize(&named).map_err(|error| Wrong::Root(named.clone(), error))?;
         let layers = Layers::load(
             surroundings.configuration.as_deref(),
             surroundings.state.as_deref(),
@@ -265,6 +266,7 @@ impl Ready {
             permissions,
             layers,
             named: key.root.clone(),
+            is_led: named != root,
             root,
             reachable: HashMap::new(),
         })
@@ -326,10 +328,10 @@ impl Ready {
 }
 
 /// The cache key: a rules file that has changed is a different one.
-fn key(root: PathBuf, rules: Option<&Path>) -> Key {
+fn key(root: Option<&Path>, rules: Option<&Path>) -> Key {
     let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     Key {
-        root,
+        root: root.unwrap_or(Path::new(".")).to_path_buf(),
         rules: rules.map(|path| (path.to_path_buf(), changed(path))),
     }
 }

@@ -133,14 +133,15 @@ fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, 
     let root = root(agent, flags, &event, &surroundings)?;
     event.call.cwd = event.call.cwd.map(real_or_same);
     let reports = Reports::of(&surroundings);
-    let confinement = confinement(flags, &root, &reports, &surroundings)?;
+    let absolute: PathBuf = surroundings.directory.join(&root).components().collect();
+    let confinement = confinement(flags, &absolute, &reports, &surroundings)?;
     let mut desk = HookDesk::open(flags, &root, reports, &surroundings)?;
     let reply = answer(agent, &event, &mut desk, &confinement, flags.confined);
     desk.close();
     Ok(reply)
 }
 
-/// The absolute name of the run's root: the flag's, else what the agent says that the project is.
+/// The name of the run's root: the flag's, else what the agent says that the project is.
 fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundings) -> Result<PathBuf, Failure> {
     let here = &surroundings.directory;
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -153,13 +154,12 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         Agent::Copilot => cwd.map(Path::to_path_buf),
         Agent::Codex => None,
     };
-    let named = flags.root.as_ref().map(|root| here.join(root));
-    let wanted = named.clone().or(told).unwrap_or_else(|| here.clone());
-    let root = std::fs::canonicalize(&wanted).map_err(|error| {
+    let wanted = flags.root.clone().or(told).unwrap_or_else(|| ".".into());
+    let root = std::fs::canonicalize(here.join(&wanted)).map_err(|error| {
         let message = format!("the project `{}` can't be used: {error}", wanted.display());
         Failure::text(REFUSED, message).hint("name one with `--root DIR` of the hook")
     })?;
-    if named.is_none() && surroundings.holds_home(&root) {
+    if flags.root.is_none() && surroundings.holds_home(&root) {
         let message = format!("refusing to use `{}` as the project without `--root`", root.display());
         return Err(Failure::text(REFUSED, message).hint("start the agent in the project's directory"));
     }

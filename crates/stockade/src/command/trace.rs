@@ -213,6 +213,10 @@ impl<'a> ExecTrace<'a> {
     }
 
     fn wrapped(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
+        // A program by a wrapper's name that a file names needn't be one.
+        if step.named_by_file && !super::is_below_base(&step.program.path) {
+            return Ok(None);
+        }
         let name = step.program.path.file_name().unwrap_or_default();
         let Some(wrapped) = wrapper::unwrap(name, &step.argv, self.request.variable) else {
             return Ok(None);

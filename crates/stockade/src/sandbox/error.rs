@@ -100,6 +100,9 @@ pub enum Error {
         /// The path's real target.
         real: PathBuf,
     },
+    /// Another party's command names a program that nothing grants.
+    #[error("Permission denied: no grant lets the command start `{}`", visible(&.0.to_string_lossy()))]
+    ProgramOfOthers(PathBuf),
     /// The script to run is always closed.
     #[error("the script `{}` can't be read: {}", .path.display(), describe(.denial))]
     SecretScript {
@@ -199,7 +202,7 @@ impl Error {
         const NOT_EXECUTABLE: u8 = 126;
         match self {
             Error::Command(error) => error.exit_code(),
-            Error::Execute { .. } => NOT_EXECUTABLE,
+            Error::Execute { .. } | Error::ProgramOfOthers(_) => NOT_EXECUTABLE,
             _ => REFUSED,
         }
     }
@@ -238,6 +241,10 @@ impl Error {
                 "leave it away; to reach named hosts alone, take a profile without `all`, such as `network-api`".into(),
             ),
             Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
+            Error::ProgramOfOthers(path) => Some(format!(
+                "`--exec {}` would do, where the server or the batch is started; a program of its `PATH` needs no grant",
+                path.display()
+            )),
             Error::Moved(_) => Some(
                 "nothing was started, since another run may have moved it; change into the directory again, and look".into(),
             ),

@@ -26,6 +26,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
 use tracing::{debug_span, info};
 
 pub use error::Error;
@@ -391,6 +393,18 @@ impl Sandbox {
         }
     }
 
+    /// The program of another party's words is there as far as grants reach: the kernel's EACCES would tell no grant.
+    fn refuse_program_of_others(&self, policy: &Policy, command: &command::ResolvedCommand) -> Result<(), Error> {
+        let real = real_path(&command.program);
+        let mut grants = policy.grants.iter();
+        match !self.has_foreign_commands
+            || grants.any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(&real))
+        {
+            true => Ok(()),
+            false => Err(Error::ProgramOfOthers(real)),
+        }
+    }
+
     /// A profile opens a whole home or machine by `./` only if that root was named explicitly. By `..` it wasn't: where that
     /// leads depends on where the caller's directory is by now.
     fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
@@ -474,6 +488,7 @@ impl Command {
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
         let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(root, &command))?;
+        sandbox.refuse_program_of_others(&policy, &command)?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
@@ -652,7 +667,7 @@ impl Sandbox {
     /// an earlier run, and directories that many share. A home doesn't: its links are its user's.
     fn written_trees(&self, policy: &Policy) -> WrittenTrees {
         let directory = &self.surroundings.directory;
-        let is_one = *directory != policy.root && !self.surroundings.holds_home(directory);
+        let is_one = *directory != policy.root && may_write(directory) && !self.surroundings.holds_home(directory);
         let granted = policy.grants.iter();
         let written = granted.filter(|grant| grant.access.contains(Access::WRITE));
         let trees = std::iter::once(&policy.root)
@@ -768,6 +783,11 @@ impl Sandbox {
             .then(launch::find_control_group)
             .flatten()
     }
+}
+
+/// Whether the user may make names in a directory, as one of their runs may.
+fn may_write(directory: &Path) -> bool {
+    faccessat(AT_FDCWD, directory, AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok()
 }
 
 /// All possible places of scratch directories, by name: which one is used may change during a run.

@@ -89,6 +89,28 @@ fn another_party_gets_nothing_by_a_program_that_it_may_have_made() {
     assert_eq!(machine.entrypoints(&["tool"]), ["home/bin/tool"]);
 }
 
+/// An earlier run may have made the script, and what its first line names.
+#[test]
+fn a_program_of_a_wrappers_name_that_a_script_names_brings_no_other() {
+    let machine = Machine::new();
+    machine
+        .program("home/deploy.sh", "#!/bin/sh\n")
+        .program("home/work/root/env", ELF)
+        .program(
+            "home/work/root/build.sh",
+            "#!@/home/work/root/env -S @/home/deploy.sh\n",
+        )
+        .program("home/work/root/own.sh", "#!/usr/bin/env -S @/home/deploy.sh\n");
+    let found = |script: &str| {
+        machine
+            .find(&[script])
+            .executables
+            .contains(&machine.path("home/deploy.sh"))
+    };
+    assert!(found("./own.sh"), "so this proves nothing");
+    assert!(!found("./build.sh"));
+}
+
 /// `stockade exec` takes the words before the script from its first line.
 #[test]
 fn of_words_from_a_script_the_script_alone_is_one() {
