@@ -1,6 +1,7 @@
 //! The requests that are open, and the refusals while a call of a tool is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use crate::message::Id;
@@ -9,9 +10,8 @@ use crate::refusal::{MOST, Refusal};
 /// More open requests than this are a mistake: one that is no call is forgotten for each further one, and calls are refused.
 const MOST_OPEN: usize = 4096;
 
-/// The most tasks whose refusals are kept, and the longest id of one.
-const MOST_TASKS: usize = 256;
-const LONGEST_TASK_ID: usize = 1024;
+/// The most tasks whose refusals are kept: the oldest is forgotten for each further one.
+pub const MOST_TASKS: usize = 256;
 
 /// Bytes of a call's arguments that are searched for names.
 const LONGEST_ARGUMENTS: usize = 64 * 1024;
@@ -31,8 +31,13 @@ pub enum Open {
     },
     /// `tools/call`.
     Call(Call),
-    /// `tasks/result` of the task that a call became.
-    Task(Call),
+    /// `tasks/result`.
+    Task {
+        /// The task.
+        task: Task,
+        /// Once it is answered: the call that became this task, if its refusals are kept.
+        call: Option<Call>,
+    },
     /// Anything else.
     Other,
 }
@@ -49,6 +54,10 @@ pub struct Request {
     /// When the client gave it up.
     given_up: Option<Instant>,
 }
+
+/// A task, by the hash of the id that the server gave it, which may have any length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Task(u64);
 
 /// A call of a tool.
 #[derive(Debug, Clone)]
@@ -70,24 +79,43 @@ pub struct Call {
 impl Call {
     /// A call that begins.
     pub fn new(tool: String, arguments: &str) -> Call {
-        let end = arguments.floor_char_boundary(LONGEST_ARGUMENTS);
         Call {
             tool,
-            arguments: arguments[..end].to_owned(),
+            arguments: begun(arguments),
             own: Vec::new(),
             shared: Vec::new(),
             is_modern: false,
             is_task: false,
         }
     }
+
+    fn note(&mut self, refusal: &Refusal, is_own: bool) {
+        let list = if is_own { &mut self.own } else { &mut self.shared };
+        let is_known = list.iter().any(|known| known.is_like(refusal));
+        if !is_known && list.len() < MOST {
+            list.push(refusal.clone());
+        }
+    }
+
+    /// Becomes one with a later call, whose task has the same id.
+    fn join(&mut self, later: &Call) {
+        self.arguments = begun(&[&*later.arguments, &*self.arguments].concat());
+        later.own.iter().for_each(|refusal| self.note(refusal, true));
+        later.shared.iter().for_each(|refusal| self.note(refusal, false));
+    }
+}
+
+fn begun(arguments: &str) -> String {
+    arguments[..arguments.floor_char_boundary(LONGEST_ARGUMENTS)].to_owned()
 }
 
 /// The open requests.
 #[derive(Debug, Default)]
 pub struct Calls {
     open: HashMap<Id, Request>,
-    /// Calls that became tasks, by the task's id, until the result is asked for.
-    tasks: HashMap<String, Call>,
+    /// Calls that became tasks, the oldest first, until a result that tells their refusals has passed.
+    tasks: VecDeque<(Task, Call)>,
+    hashing: RandomState,
     begun: u64,
 }
 
@@ -127,7 +155,13 @@ impl Calls {
 
     /// The request that a response answers. Where there is none with its id, one whose id is taken for it by some clients.
     pub fn end(&mut self, id: &Id) -> Option<Request> {
-        self.open.remove(id).or_else(|| self.open.remove(&id.look_alike()?))
+        let ended = self.open.remove(id);
+        let mut ended = ended.or_else(|| self.open.remove(&id.look_alike()?))?;
+        if let Open::Task { task, call } = &mut ended.open {
+            let kept = self.tasks.iter().find(|(kept, _)| kept == task);
+            *call = kept.map(|(_, call)| call.clone());
+        }
+        Some(ended)
     }
 
     /// The client gives a request up.
@@ -153,41 +187,47 @@ impl Calls {
             .filter_map(Request::call)
     }
 
-    /// Keeps the refusals of a call that became this task. There may come more.
-    pub fn keep_task(&mut self, id: String, call: Call) {
-        if self.tasks.len() < MOST_TASKS && id.len() <= LONGEST_TASK_ID {
-            self.tasks.insert(id, call);
-        }
+    /// The task with this id.
+    pub fn task(&self, id: &str) -> Task {
+        Task(self.hashing.hash_one(id))
     }
 
-    /// The call that became this task.
-    pub fn take_task(&mut self, id: &str) -> Option<Call> {
-        self.tasks.remove(id)
+    /// Keeps the refusals of a call that became this task. There may come more. Returns whether another is forgotten for it.
+    pub fn keep_task(&mut self, task: Task, call: Call) -> bool {
+        match self.tasks.iter_mut().find(|(kept, _)| *kept == task) {
+            Some((_, kept)) => kept.join(&call),
+            None => self.tasks.push_back((task, call)),
+        }
+        self.tasks.len() > MOST_TASKS && self.tasks.pop_front().is_some()
+    }
+
+    /// Forgets the task whose result the client got, if it still waited for it.
+    pub fn forget_task(&mut self, ended: &Request) {
+        if let (Open::Task { task, .. }, None) = (&ended.open, ended.given_up) {
+            self.tasks.retain(|(kept, _)| kept != task);
+        }
     }
 
     /// Notes a refusal with the calls that are open, and those that became tasks.
     pub fn note(&mut self, refusal: &Refusal) {
         let now = Instant::now();
-        let mut calls: Vec<&mut Call> = self
-            .open
-            .values_mut()
-            .filter(|request| !request.has_gone(now))
-            .filter_map(|request| match &mut request.open {
-                Open::Call(call) | Open::Task(call) => Some(call),
-                Open::Initialize | Open::List { .. } | Open::Other => None,
-            })
-            .collect();
+        let (mut calls, mut waited_for) = (Vec::new(), HashSet::new());
+        for request in self.open.values_mut().filter(|request| !request.has_gone(now)) {
+            match &mut request.open {
+                Open::Call(call) => calls.push(call),
+                Open::Task { task, .. } => _ = waited_for.insert(*task),
+                Open::Initialize | Open::List { .. } | Open::Other => {}
+            }
+        }
+        // A task may have ended: only one whose result is waited for counts beside open calls.
+        let (open, others): (Vec<_>, Vec<_>) = self.tasks.iter_mut().partition(|(task, _)| waited_for.contains(task));
+        calls.extend(open.into_iter().map(|(_, call)| call));
         let open = calls.len();
-        calls.extend(self.tasks.values_mut());
-        // A task may have ended: it doesn't count beside open calls.
+        calls.extend(others.into_iter().map(|(_, call)| call));
         let is_one = open == 1 || calls.len() == 1;
         for (at, call) in calls.into_iter().enumerate() {
             let is_own = is_one && at == 0 || refusal.is_named_in(&call.arguments);
-            let list = if is_own { &mut call.own } else { &mut call.shared };
-            let is_known = list.iter().any(|known| known.is_like(refusal));
-            if !is_known && list.len() < MOST {
-                list.push(refusal.clone());
-            }
+            call.note(refusal, is_own);
         }
     }
 }
@@ -196,14 +236,15 @@ impl Request {
     fn call(&self) -> Option<&Call> {
         match &self.open {
             Open::Call(call) => Some(call),
-            Open::Initialize | Open::List { .. } | Open::Task(_) | Open::Other => None,
+            Open::Initialize | Open::List { .. } | Open::Task { .. } | Open::Other => None,
         }
     }
 
     /// The call whose end its response is.
     pub fn ended_call(&self) -> Option<&Call> {
         match &self.open {
-            Open::Call(call) | Open::Task(call) => Some(call),
+            Open::Call(call) => Some(call),
+            Open::Task { call, .. } => call.as_ref(),
             Open::Initialize | Open::List { .. } | Open::Other => None,
         }
     }

@@ -39,7 +39,9 @@ impl<'a> Outcome<'a> {
         let kind = kind.map(|kind| text(kind).unwrap_or_default());
         match kind.as_deref() {
             Some("input_required" | "task") => return None,
-            None if call.is_task && result.object("task").is_some() => return None,
+            None if call.is_task && result.object("task").is_some_and(|task| task.text("taskId").is_some()) => {
+                return None;
+            }
             None | Some("complete") => {}
             Some(_) => return odd,
         }

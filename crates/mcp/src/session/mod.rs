@@ -22,7 +22,7 @@ use stockade::report::{Flag, FlagGrant, PathGrant};
 pub(crate) use asking::serve;
 use asking::{Limits, Outcome};
 
-use crate::calls::{Call, Calls, Open, Request};
+use crate::calls::{Call, Calls, MOST_TASKS, Open, Request};
 use crate::elicit;
 use crate::known::Known;
 use crate::listing::shown;
@@ -340,8 +340,10 @@ impl Session {
                 let task = message
                     .object("params")
                     .and_then(|parameters| parameters.text("taskId"));
-                let call = task.and_then(|task| self.state().calls.take_task(&task));
-                call.map_or(Open::Other, Open::Task)
+                task.map_or(Open::Other, |id| Open::Task {
+                    task: self.state().calls.task(&id),
+                    call: None,
+                })
             }
             _ => Open::Other,
         };
@@ -514,12 +516,18 @@ impl Session {
     pub(crate) fn odd_response(&self, why: &'static str, request: &Request) -> Message {
         let text = format!("the server's response isn't passed on: {why}");
         let text = error(&request.written_id, -32603, &text);
-        let call = request.ended_call();
-        let explained = call.and_then(|call| explained(&Object::read(&text)?, call, &self.setup.name));
+        let explained = Object::read(&text).and_then(|text| self.explained(&text, request));
         Message::Odd {
             why,
             instead: Some(explained.unwrap_or(text)),
         }
+    }
+
+    /// The response that ends a call, with the refusals that explain it. Those of a task are told with that.
+    fn explained(&self, response: &Object<'_>, request: &Request) -> Option<String> {
+        let explained = explained(response, request.ended_call()?, &self.setup.name)?;
+        self.state().calls.forget_task(request);
+        Some(explained)
     }
 
     /// A response, with the id as the client wrote it: other clients tell `1.0` or `"1"` from `1`, or don't.
@@ -553,21 +561,22 @@ impl Session {
         match &request.open {
             Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
             // No call returns a listing: a client might take it for one, and what it says of refusals is lost in it.
-            Open::Call(_) | Open::Task(_) if result.get("tools").is_some() => {
+            Open::Call(_) | Open::Task { .. } if result.get("tools").is_some() => {
                 return self.odd_response("the result of a call holds a list of tools", &request);
             }
-            Open::Call(call) | Open::Task(call) => {
-                let explained = explained(message, call, &self.setup.name);
+            Open::Call(call) => {
+                let explained = self.explained(message, &request);
                 let task = result.object("task").filter(|_| explained.is_none() && call.is_task);
                 if let Some(id) = task.and_then(|task| task.text("taskId")) {
-                    let is_task = false;
-                    self.state().calls.keep_task(
-                        id,
-                        Call {
-                            is_task,
-                            ..call.clone()
-                        },
-                    );
+                    self.keep_task(&id, call);
+                }
+                return explained.map_or(Message::AsIs, Message::Changed);
+            }
+            Open::Task { .. } => {
+                let explained = self.explained(message, &request);
+                // An error may say that there is no result yet.
+                if result.get("content").is_some() {
+                    self.state().calls.forget_task(&request);
                 }
                 return explained.map_or(Message::AsIs, Message::Changed);
             }
@@ -580,6 +589,23 @@ impl Session {
         match result.get("tools") {
             Some(_) => self.checked(message, &result, None, &request),
             None => Message::AsIs,
+        }
+    }
+
+    /// Keeps the refusals of a call for the result of its task.
+    fn keep_task(&self, id: &str, call: &Call) {
+        let call = Call {
+            is_task: false,
+            ..call.clone()
+        };
+        let is_any_forgotten = {
+            let calls = &mut self.state().calls;
+            calls.keep_task(calls.task(id), call)
+        };
+        if is_any_forgotten {
+            self.tell_once(format!(
+                "more than {MOST_TASKS} tasks whose results weren't passed: the refusals of the oldest are forgotten"
+            ));
         }
     }
 

@@ -423,3 +423,89 @@ fn the_result_of_a_task_tells_the_refusals_of_its_call_and_of_its_time() {
         }
     }
 }
+
+#[test]
+fn the_refusals_of_a_task_are_kept_until_a_result_that_the_client_waits_for_tells_them() {
+    let refuse = |talk: &mut Talk| talk.session.events.get_mut().unwrap().stream = Box::new(REFUSAL.as_bytes());
+    let calls = |talk: &Talk, id: &str| {
+        talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\",\"task\":{}},\"x\":\"");
+        talk.passed(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"task\":{{\"taskId\":{id}}}}}}}\n"
+        ))
+    };
+    let asks = |talk: &Talk, id: &str| {
+        talk.asks("2", &format!("tasks/result\",\"params\":{{\"taskId\":{id}}},\"x\":\""));
+    };
+    let gets = |talk: &Talk, answer: &str| {
+        let text = talk.passed(&format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{answer}}}\n"));
+        text.contains("Permission denied: reading /x/y")
+    };
+    let ok = "\"result\":{\"content\":[]}";
+    let (short, long) = ("\"t\"", format!("\"{}\"", "t".repeat(2000)));
+    let mut lost = Vec::new();
+    for (between, id) in [
+        ("nothing", short),
+        ("error", short),
+        ("cancelled", short),
+        ("asked twice", short),
+        ("same id", short),
+        ("300 before", short),
+        ("long id", &long),
+    ] {
+        let mut talk = talk(false);
+        if between == "300 before" {
+            (0..300).for_each(|at| _ = calls(&talk, &format!("\"t{at}\"")));
+            assert!(talk.told() <= 1);
+        }
+        refuse(&mut talk);
+        assert!(!calls(&talk, id).contains("Permission denied"));
+        match between {
+            "error" => {
+                asks(&talk, id);
+                assert!(!gets(&talk, "\"error\":{\"code\":-32602,\"message\":\"not yet\"}"));
+            }
+            "cancelled" => {
+                asks(&talk, id);
+                let cancelled =
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n";
+                talk.session.of_client(cancelled.as_bytes());
+                gets(&talk, ok);
+            }
+            "asked twice" => asks(&talk, id),
+            "same id" => _ = calls(&talk, id),
+            _ => {}
+        }
+        asks(&talk, id);
+        if !gets(&talk, ok) {
+            lost.push(between);
+        }
+        asks(&talk, id);
+        assert!(!gets(&talk, ok), "{between}: told twice");
+    }
+    assert!(lost.is_empty(), "{lost:?}");
+    let mut talk = talk(false);
+    refuse(&mut talk);
+    let text = calls(&talk, "5");
+    assert!(
+        text.contains("Permission denied"),
+        "a task whose id can't be read: {text}"
+    );
+}
+
+#[test]
+fn a_refusal_belongs_to_the_task_whose_result_is_waited_for() {
+    for waited_for in ["t1", "t2"] {
+        let mut talk = talk(false);
+        for id in ["t1", "t2"] {
+            talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\",\"task\":{}},\"x\":\"");
+            talk.passed(&format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"task\":{{\"taskId\":\"{id}\"}}}}}}\n"
+            ));
+        }
+        let asked = format!("tasks/result\",\"params\":{{\"taskId\":\"{waited_for}\"}},\"x\":\"");
+        talk.asks("2", &asked);
+        talk.session.events.get_mut().unwrap().stream = Box::new(REFUSAL.as_bytes());
+        let text = talk.passed("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[]}}\n");
+        assert!(text.contains("Permission denied: reading /x/y"), "{text}");
+    }
+}
