@@ -13,6 +13,9 @@ use crate::input;
 /// The most bytes of messages that may wait for the client while its own are read.
 const MOST: usize = 8 << 20;
 
+/// Bytes that each counts beside its text: about what a waiting message takes in memory, however short it is.
+const EACH: usize = 4 << 10;
+
 /// A transport that holds the client's messages back.
 pub struct Unread<T> {
     transport: T,
@@ -48,7 +51,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Unread<T> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let bytes = serde_json::to_vec(&message).map_or(0, |text| text.len());
+        let bytes = EACH + serde_json::to_vec(&message).map_or(0, |text| text.len());
         self.bytes.send_modify(|all| *all += bytes);
         let waiting = Waiting {
             all: self.bytes.clone(),
@@ -75,5 +78,46 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Unread<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.transport.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    /// A client that reads nothing.
+    struct Unreading;
+
+    impl Transport<RoleServer> for Unreading {
+        type Error = io::Error;
+
+        fn send(
+            &mut self,
+            _: TxJsonRpcMessage<RoleServer>,
+        ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+            std::future::pending()
+        }
+
+        async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+            None
+        }
+
+        async fn close(&mut self) -> Result<(), io::Error> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn short_messages_hold_the_client_back_by_what_they_take_in_memory_until_they_are_read() {
+        let mut unread = Unread::new(Unreading);
+        let answer = || serde_json::from_str(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+        let mut waiting = Vec::new();
+        for _ in 0..2500 {
+            waiting.push(unread.send(answer()));
+        }
+        assert!(*unread.bytes.borrow() > MOST);
+        waiting.truncate(1500);
+        assert!(*unread.bytes.borrow() <= MOST);
     }
 }
