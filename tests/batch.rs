@@ -732,12 +732,13 @@ fn a_job_reads_no_file_for_naming_it_as_a_script() {
     let notes = place.path("~/notes");
     let free = finish(place.command("bash").args(["-v"]).arg(&notes), b"");
     assert!(free.stderr().contains("NOTES"), "so this proves nothing");
-    place.file("own.sh", "echo own");
+    place.program("own.sh", "#!/bin/sh\necho own");
     write(
         &place,
         &[
             json!({"command": ["bash", "-v", notes]}),
             json!({"command": ["bash", "own.sh"]}),
+            json!({"command": ["./own.sh"]}),
         ],
     );
     let finished = batch(&place, &["--read", "own.sh"]);
@@ -745,6 +746,9 @@ fn a_job_reads_no_file_for_naming_it_as_a_script() {
     assert!(!finished.stdout().contains("NOTES"), "{rows:?}");
     assert_eq!(rows[0]["status"], "permission_denied", "{rows:?}");
     assert_eq!(rows[1]["stdout"], "own\n", "{rows:?}");
+    let hint = format!("`--exec {}`", place.path("own.sh").display());
+    assert_eq!(rows[2]["status"], "not_started", "{rows:?}");
+    assert!(rows[2]["hint"].as_str().unwrap().contains(&hint), "{rows:?}");
 }
 
 /// An earlier run may have made the link: `workspace` writes `/tmp`.

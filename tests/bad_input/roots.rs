@@ -41,6 +41,16 @@ fn a_home_is_no_root_unless_it_is_named() {
         .ends();
 }
 
+/// A caller that has read something for the root by its own look says which one that was.
+#[test]
+fn another_root_than_the_caller_looked_at_is_refused() {
+    run().flags(["--real-root", "@ROOT"]).ends();
+    refused(run())
+        .flags(["--real-root", "@HOME"])
+        .stderr_has("its name leads elsewhere by now")
+        .ends();
+}
+
 #[test]
 fn a_profile_that_opens_nothing_by_the_root_starts_in_a_home_and_at_the_top() {
     for profile in ["minimal", "network-api", "mcp-standard"] {
