@@ -164,7 +164,8 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
 /// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
 fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command> {
     let tsx = Path::new(words.first()?);
-    if tsx.file_name()? != "tsx" {
+    // One that the script's first line names by its path isn't the user's.
+    if tsx.file_name()? != "tsx" || search.find("tsx").ok()? != tsx {
         return None;
     }
     let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();

@@ -119,7 +119,10 @@ fn a_script_is_told_from_others_by_its_path() {
     let directory = tempfile::tempdir().unwrap();
     let root = std::fs::canonicalize(directory.path()).unwrap();
     std::fs::write(root.join("other"), "echo other").unwrap();
-    let sandbox = Sandbox::profile("readonly").unwrap().root(&root);
+    let sandbox = Sandbox::profile("readonly")
+        .unwrap()
+        .root(&root)
+        .read(root.join("other"));
     let sandbox = sandbox.script_text(root.join("script"), &b"echo this"[..], ServedTo::All);
     let mut command = sandbox.command("/bin/sh");
     let output = command.arg(root.join("other")).output().unwrap();

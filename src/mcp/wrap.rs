@@ -275,7 +275,6 @@ fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
             return Ok(status);
         }
         let mut waiting = vec![PollFd::new(signals, PollFlags::POLLIN)];
-        // Errors are told without being asked for (poll(2)): the pipe or socket has no other end.
         waiting.extend(end.is_none().then(|| PollFd::new(heard.as_fd(), PollFlags::empty())));
         match poll(&mut waiting, end.map_or(PollTimeout::NONE, left_until)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
@@ -285,11 +284,13 @@ fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
         let send = |signal| {
             let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
         };
-        let is_unheard = waiting.get(1).and_then(PollFd::any) == Some(true);
-        if end.is_some_and(|end| Instant::now() >= end) {
-            endings.next().into_iter().for_each(send);
+        let is_due = end.is_some_and(|end| Instant::now() >= end);
+        if end.is_none() && waiting[1].any() == Some(true) {
             end = Some(Instant::now() + GRACE);
-        } else if is_unheard {
+        } else if is_due && is_heard(&heard) {
+            end = None;
+        } else if is_due {
+            endings.next().into_iter().for_each(send);
             end = Some(Instant::now() + GRACE);
         }
         while let Some(arrived) = next_signal(signals.as_raw_fd()) {
@@ -300,6 +301,12 @@ fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
             }
         }
     }
+}
+
+/// Whether the pipe or socket has another end: errors are told without being asked for (poll(2)). A FIFO may get one again.
+fn is_heard(output: &io::Stdout) -> bool {
+    let mut waiting = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    matches!(poll(&mut waiting, PollTimeout::ZERO), Ok(0) | Err(_))
 }
 
 fn left_until(end: Instant) -> PollTimeout {

@@ -77,7 +77,7 @@ impl<'a> Installation<'a> {
 
     /// Trusts the directories around a path that the user named, and those around the links on its way, up to one in the root,
     /// which an earlier run may have made.
-    fn trust_named(&mut self, path: &Path) {
+    pub(super) fn trust_named(&mut self, path: &Path) {
         let root = self.request.root;
         let hops = link::hops(path, &mut self.walker).into_iter();
         for hop in hops.take_while(|hop| !hop.starts_with(root)) {

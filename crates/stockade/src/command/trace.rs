@@ -45,6 +45,10 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             installation: Installation::new(request),
         },
     };
+    if let (Some(script), None) = (request.script, request.foreign) {
+        // The user named it, so an environment around it is the user's choice.
+        trace.traced.installation.trust_named(script);
+    }
     let mut step = Some(Exec {
         is_given: is_given(&program, request),
         named_by_file: request.script.is_some() && !is_found(&program, request),
@@ -72,10 +76,15 @@ fn is_found(program: &Program, request: &Request<'_>) -> bool {
 /// Whether a program brings its files: of another party's words those that the user's search path finds, where that party
 /// makes neither programs nor links.
 fn is_given(program: &Program, request: &Request<'_>) -> bool {
-    let Some(trees) = request.foreign else { return true };
+    request.foreign.is_none() || is_found(program, request) && !may_be_theirs(program, request)
+}
+
+/// Whether another party may have made a program, or a link on the way to it.
+fn may_be_theirs(program: &Program, request: &Request<'_>) -> bool {
+    let Some(trees) = request.foreign else { return false };
     let walked = Walker::default().walk(&program.path);
     let mut names = walked.links.iter().chain([&walked.real, &program.path]);
-    is_found(program, request) && !names.any(|name| trees.iter().any(|tree| name.starts_with(tree)))
+    names.any(|name| trees.iter().any(|tree| name.starts_with(tree)))
 }
 
 /// One program about to be executed.
@@ -203,8 +212,8 @@ impl<'a> ExecTrace<'a> {
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
         Ok(Exec {
+            is_given: step.is_given && !may_be_theirs(&program, self.request),
             program,
-            is_given: step.is_given,
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
@@ -213,8 +222,10 @@ impl<'a> ExecTrace<'a> {
     }
 
     fn wrapped(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
-        // A program by a wrapper's name that a file names needn't be one.
-        if step.named_by_file && !super::is_below_base(&step.program.path) {
+        // A program by a wrapper's name needn't be one, unless it is the system's, or the search path's.
+        let is_known = super::is_below_base(&step.program.path)
+            || !step.named_by_file && step.is_given && is_found(&step.program, self.request);
+        if !is_known {
             return Ok(None);
         }
         let name = step.program.path.file_name().unwrap_or_default();
@@ -234,7 +245,8 @@ impl<'a> ExecTrace<'a> {
             (Ok(program), script) => Ok(Some(Exec {
                 is_given: is_given(&program, self.request),
                 program,
-                named_by_file: step.named_by_file && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
+                named_by_file: (step.named_by_file || self.request.script.is_some())
+                    && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
                 argv: wrapped.argv,
                 search_path,
                 script,

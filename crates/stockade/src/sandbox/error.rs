@@ -242,7 +242,8 @@ impl Error {
             ),
             Error::Root { .. } => Some("`--root` takes a directory that exists".into()),
             Error::ProgramOfOthers(path) => Some(format!(
-                "`--exec {}` would do, where the server or the batch is started; a program of its `PATH` needs no grant",
+                "`--exec {}` would do, where the server or the batch is started; a program of its `PATH` needs no grant, unless \
+                 it lies where runs write",
                 path.display()
             )),
             Error::Moved(_) => Some(
@@ -286,7 +287,11 @@ fn execute_hint(error: &io::Error) -> Option<String> {
     match error.raw_os_error()? {
         libc::ENOEXEC => Some("it is no program for this machine, or a script without a `#!` line".into()),
         libc::E2BIG => Some("arguments and environment together are too long for the kernel".into()),
-        libc::EACCES => Some("the file, or a directory above it, may not be executed".into()),
+        libc::EACCES => Some(
+            "the file, the interpreter that its first line names, or a directory above one may not be executed, by its mode or \
+             since nothing grants it (`--exec`)"
+                .into(),
+        ),
         _ => None,
     }
 }

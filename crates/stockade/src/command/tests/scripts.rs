@@ -109,6 +109,12 @@ fn a_program_of_a_wrappers_name_that_a_script_names_brings_no_other() {
     };
     assert!(found("./own.sh"), "so this proves nothing");
     assert!(!found("./build.sh"));
+    // By a path of the user's own, too, since a run may have made it.
+    let of_path = |wrapper: &str| machine.find(&[wrapper, "deploy.sh"]).executables.len();
+    machine
+        .program("home/bin/deploy.sh", "#!/bin/sh\n")
+        .program("home/work/root/nice", ELF);
+    assert!(of_path("nice") > of_path("./nice"));
 }
 
 /// `stockade exec` takes the words before the script from its first line.
@@ -118,8 +124,26 @@ fn of_words_from_a_script_the_script_alone_is_one() {
     machine.file("home/notes", "").file("home/work/root/x.sh", "");
     let argv = ["/usr/bin/bash", "-v", "@/home/notes", "@/home/work/root/x.sh"];
     assert_eq!(machine.entrypoints(&argv), ["home/notes"]);
+    // A script that an installer made beside its interpreter.
+    machine
+        .program("home/tools/bin/python3", ELF)
+        .file("home/tools/pyvenv.cfg", "home = /usr/bin\n")
+        .program("home/tools/bin/made", "#!@/home/tools/bin/python3\n");
+    machine.script = Some(machine.path("home/tools/bin/made"));
+    let own = machine.grants(&["@/home/tools/bin/python3", "@/home/tools/bin/made"]);
+    assert!(own.iter().any(|grant| grant.ends_with("home/tools")), "{own:?}");
     machine.script = Some(machine.path("home/work/root/x.sh"));
+    let other = machine.grants(&["@/home/tools/bin/python3", "@/home/work/root/x.sh"]);
+    assert!(!other.iter().any(|grant| grant.ends_with("home/tools")), "{other:?}");
     assert_eq!(machine.entrypoints(&argv), Vec::<String>::new());
+    machine
+        .program("home/v/bin/python3", ELF)
+        .file("home/v/pyvenv.cfg", "home = /usr/bin\n");
+    let behind = machine.grants(&["/usr/bin/nice", "@/home/v/bin/python3", "@/home/work/root/x.sh"]);
+    assert!(
+        !behind.contains(&"r home/v".into()) && !behind.contains(&"x home/v".into()),
+        "{behind:?}"
+    );
     let own = ["/usr/bin/bash", "@/home/work/root/x.sh", "@/home/notes"];
     assert_eq!(machine.entrypoints(&own), ["home/work/root/x.sh"]);
     machine.foreign = Some(vec![machine.path("home/work/root")]);
