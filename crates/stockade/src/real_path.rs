@@ -20,6 +20,9 @@ const LISTED: [&str; 2] = ["/etc", "/var/lib"];
 /// The most links that the kernel follows in one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
+/// Directories that many users share for writing.
+pub const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 /// The real path as far as it exists, with the rest appended unchanged.
 pub fn real_path(path: &Path) -> PathBuf {
     Walker::default().walk(path).real

@@ -13,7 +13,8 @@ use super::interpreter::{self, Interpreter};
 use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
-use crate::real_path::Walker;
+use crate::real_path::{SHARED, Walker};
+use crate::sandbox::WrittenTrees;
 
 /// The most nested `#!` lines to follow: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
 const MAX_INTERPRETERS: usize = 5;
@@ -164,14 +165,21 @@ impl<'a> ExecTrace<'a> {
         if !program::may(&path, AccessFlags::R_OK) {
             return Err(CommandError::UnreadableScript { path });
         }
-        let Ok(real) = program::canonical(&path) else {
-            return Ok(());
+        let walked = Walker::default().walk(&path);
+        // Links where runs write may lead anywhere; `--read` grants their targets. The text of one's own script was read by a
+        // path without links.
+        let written = WrittenTrees {
+            trees: SHARED
+                .map(PathBuf::from)
+                .into_iter()
+                .chain([self.request.root.to_path_buf()])
+                .collect(),
         };
-        // A link in the root may lead anywhere; `--read` grants its target.
-        let root = self.request.root;
-        if path.starts_with(root) && !real.starts_with(root) && !super::is_below_base(&real) {
+        let leads_out = written.refuse("", &walked).is_err() && !super::is_below_base(&walked.real);
+        if leads_out || self.request.script.is_some() && !walked.links.is_empty() {
             return Ok(());
         }
+        let real = walked.real;
         if interpreter.node_modules {
             self.traced.installation.add_node_script(&path, &real);
         }

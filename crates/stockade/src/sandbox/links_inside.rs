@@ -12,7 +12,7 @@ use super::homes::may_lead;
 use super::repositories::Repositories;
 use crate::command::is_below_base;
 use crate::policy::{ListedNames, Opened, SecretList, names_anywhere};
-use crate::real_path::{DirectoryChild, Walker};
+use crate::real_path::{DirectoryChild, SHARED, Walker};
 
 /// The most directories listed per closed one, and the most entries of each. A run can't add to them.
 const MOST_DIRECTORIES: usize = 256;
@@ -23,9 +23,6 @@ const MOST_OF_TREE: usize = 1 << 22;
 
 /// Directories whose links are guarded as a whole, since the guarded files in them may not exist yet.
 const AS_A_WHOLE: [&str; 3] = [".gitlab", ".hg", ".jj"];
-
-/// Directories that many users share for writing.
-pub(super) const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Finds such links.
 pub(super) struct LinksInside<'a> {

@@ -47,7 +47,7 @@ use crate::policy::{
     ListenGrant, Matcher, Mode, NetworkChoice, NetworkPolicy, Policy, Role, Target,
 };
 use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Network, Origin, Profile};
-use crate::real_path::{Walked, Walker, real_path};
+use crate::real_path::{SHARED, Walked, Walker, real_path};
 use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use asking::Escalating;
@@ -552,7 +552,7 @@ impl Command {
         let surroundings = &self.sandbox.surroundings;
         let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
         let foreign = self.sandbox.has_foreign_commands.then(|| {
-            let shared = links_inside::SHARED.map(PathBuf::from).into_iter();
+            let shared = SHARED.map(PathBuf::from).into_iter();
             let own = self.sandbox.written(root).into_iter();
             shared.chain(own).chain([root.to_path_buf()]).collect::<Vec<_>>()
         });
@@ -676,7 +676,7 @@ impl Sandbox {
             .cloned()
             .chain(self.written(&policy.root));
         WrittenTrees {
-            trees: trees.chain(links_inside::SHARED.map(PathBuf::from)).collect(),
+            trees: trees.chain(SHARED.map(PathBuf::from)).collect(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::real_path::{Walked, Walker};
 /// Trees that runs may write, or may have written.
 #[derive(Debug, Clone, Default)]
 pub struct WrittenTrees {
-    pub(super) trees: Vec<PathBuf>,
+    pub(crate) trees: Vec<PathBuf>,
 }
 
 impl WrittenTrees {
@@ -30,7 +30,7 @@ impl WrittenTrees {
         Ok(walked.real)
     }
 
-    pub(super) fn refuse(&self, said: &str, walked: &Walked) -> Result<(), Error> {
+    pub(crate) fn refuse(&self, said: &str, walked: &Walked) -> Result<(), Error> {
         for tree in &self.trees {
             // The tree's own name lies above it.
             let is_inside = |link: &&PathBuf| *link != tree && link.starts_with(tree);

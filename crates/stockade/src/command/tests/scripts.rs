@@ -19,6 +19,11 @@ fn the_script_alone_is_readable() {
     }
     // An earlier run may have made the link.
     assert_eq!(machine.entrypoints(&["python3", "l.py"]), Vec::<String>::new());
+    let shared = tempfile::tempdir_in("/tmp").expect("a directory that all share");
+    let link = shared.path().join("l.sh");
+    symlink("/etc/hostname", &link).expect("a link");
+    let link = link.to_str().expect("UTF-8");
+    assert_eq!(machine.find(&["sh", link]).entrypoints, Vec::<PathBuf>::new());
     assert_eq!(machine.grants(&["python3", "x.py"]), Vec::<String>::new());
 }
 
@@ -144,6 +149,14 @@ fn of_words_from_a_script_the_script_alone_is_one() {
         !behind.contains(&"r home/v".into()) && !behind.contains(&"x home/v".into()),
         "{behind:?}"
     );
+    // A link in its place was made since.
+    machine.link("home/x.sh", "notes");
+    machine.script = Some(machine.path("home/x.sh"));
+    assert_eq!(
+        machine.entrypoints(&["/usr/bin/bash", "@/home/x.sh"]),
+        Vec::<String>::new()
+    );
+    machine.script = Some(machine.path("home/work/root/x.sh"));
     let own = ["/usr/bin/bash", "@/home/work/root/x.sh", "@/home/notes"];
     assert_eq!(machine.entrypoints(&own), ["home/work/root/x.sh"]);
     machine.foreign = Some(vec![machine.path("home/work/root")]);
