@@ -99,7 +99,13 @@ fn below_the_root(program: &Path) -> String {
 pub fn command(script: &Path, text: &str, arguments: &[OsString], search: &Search) -> Result<Command, Failure> {
     let mut words = chosen(script, text, arguments, search)?;
     keep_in_place(&mut words, script);
-    Ok(loaded(&words, script, search).unwrap_or(Command {
+    // A tsx that the script's first line names by its path isn't the user's.
+    let is_found = |word: &OsString| search.find("tsx").is_ok_and(|found| found == *word);
+    let loaded = words
+        .first()
+        .filter(|word| is_found(word))
+        .and_then(|_| loaded(&words, script, search));
+    Ok(loaded.unwrap_or(Command {
         words,
         ..Command::default()
     }))
@@ -164,8 +170,7 @@ fn chosen(script: &Path, text: &str, arguments: &[OsString], search: &Search) ->
 /// pipe in `TMPDIR`, and keeps a cache there: `minimal` has none. It fails on a `package.json` that it may not read.
 fn loaded(words: &[OsString], script: &Path, search: &Search) -> Option<Command> {
     let tsx = Path::new(words.first()?);
-    // One that the script's first line names by its path isn't the user's.
-    if tsx.file_name()? != "tsx" || search.find("tsx").ok()? != tsx {
+    if tsx.file_name()? != "tsx" {
         return None;
     }
     let package = std::fs::canonicalize(tsx).ok()?.parent()?.parent()?.to_path_buf();
@@ -378,6 +383,11 @@ mod tests {
         let tsx = top.join("bin/tsx");
         std::os::unix::fs::symlink("../node_modules/tsx/dist/cli.mjs", &tsx).unwrap();
         let script = top.join("src/a.ts");
+        // A first line that names it brings nothing of it.
+        let text = format!("#!{}\n", tsx.display());
+        let named = command(&script, &text, &[], &search(&top.join("src"))).unwrap();
+        assert_eq!(named.words[0], tsx);
+        assert!(named.read.is_empty() && named.exec.is_empty(), "{named:?}");
         let words = words([tsx.as_os_str(), script.as_os_str()], &[]);
         let command = loaded(&words, &script, &search(&top));
         // Without Node the command stays as it was.

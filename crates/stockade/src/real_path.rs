@@ -67,6 +67,17 @@ pub struct Walked {
     pub is_directory: bool,
 }
 
+impl Walked {
+    /// The first of these trees that a link in it leads out of, and the link. A tree's own name lies above it.
+    pub fn leads_out_of<'t>(&self, trees: impl IntoIterator<Item = &'t Path>) -> Option<(&'t Path, &Path)> {
+        trees.into_iter().find_map(|tree| {
+            let is_inside = |link: &&PathBuf| *link != tree && link.starts_with(tree);
+            let link = self.links.iter().rfind(is_inside)?;
+            (!self.real.starts_with(tree)).then_some((tree, link.as_path()))
+        })
+    }
+}
+
 /// The type of the object at a real path.
 #[derive(Clone)]
 enum RealFound {

@@ -14,7 +14,6 @@ use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
 use crate::real_path::{SHARED, Walker};
-use crate::sandbox::WrittenTrees;
 
 /// The most nested `#!` lines to follow: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
 const MAX_INTERPRETERS: usize = 5;
@@ -168,14 +167,8 @@ impl<'a> ExecTrace<'a> {
         let walked = Walker::default().walk(&path);
         // Links where runs write may lead anywhere; `--read` grants their targets. The text of one's own script was read by a
         // path without links.
-        let written = WrittenTrees {
-            trees: SHARED
-                .map(PathBuf::from)
-                .into_iter()
-                .chain([self.request.root.to_path_buf()])
-                .collect(),
-        };
-        let leads_out = written.refuse("", &walked).is_err() && !super::is_below_base(&walked.real);
+        let written = SHARED.iter().map(Path::new).chain([self.request.root]);
+        let leads_out = walked.leads_out_of(written).is_some() && !super::is_below_base(&walked.real);
         if leads_out || self.request.script.is_some() && !walked.links.is_empty() {
             return Ok(());
         }

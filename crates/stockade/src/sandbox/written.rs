@@ -8,7 +8,7 @@ use crate::real_path::{Walked, Walker};
 /// Trees that runs may write, or may have written.
 #[derive(Debug, Clone, Default)]
 pub struct WrittenTrees {
-    pub(crate) trees: Vec<PathBuf>,
+    pub(super) trees: Vec<PathBuf>,
 }
 
 impl WrittenTrees {
@@ -30,22 +30,15 @@ impl WrittenTrees {
         Ok(walked.real)
     }
 
-    pub(crate) fn refuse(&self, said: &str, walked: &Walked) -> Result<(), Error> {
-        for tree in &self.trees {
-            // The tree's own name lies above it.
-            let is_inside = |link: &&PathBuf| *link != tree && link.starts_with(tree);
-            let link = walked.links.iter().rfind(is_inside);
-            if let Some(link) = link
-                && !walked.real.starts_with(tree)
-            {
-                return Err(Error::FlagLinkOut {
-                    flag: said.to_string(),
-                    tree: tree.clone(),
-                    link: link.clone(),
-                    real: walked.real.clone(),
-                });
-            }
+    pub(super) fn refuse(&self, said: &str, walked: &Walked) -> Result<(), Error> {
+        match walked.leads_out_of(self.trees.iter().map(PathBuf::as_path)) {
+            None => Ok(()),
+            Some((tree, link)) => Err(Error::FlagLinkOut {
+                flag: said.to_string(),
+                tree: tree.to_path_buf(),
+                link: link.to_path_buf(),
+                real: walked.real.clone(),
+            }),
         }
-        Ok(())
     }
 }
