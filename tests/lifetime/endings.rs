@@ -167,7 +167,7 @@ fn the_scratch_directory_is_removed_when_a_signal_ends_the_run() {
     let begun = with_daemon("time.sleep(60)").profile("readonly");
     let state = begun.place.state();
     let watched = Watched::start(begun);
-    assert_eq!(scratch_directories(Some(&state)).len(), 1);
+    assert!(until(PATIENCE, || scratch_directories(Some(&state)).len() == 1));
     watched.signal(Signal::SIGTERM);
     assert!(watched.is_over_within(PATIENCE));
     assert!(until(PATIENCE, || scratch_directories(Some(&state)).is_empty()));
