@@ -154,6 +154,10 @@ class LangChain(PlaceTest):
         self.assertEqual(set(tool.args), {"command"})
 
 
+# A kernel aborts what arrives while a cell's error is dealt with, unless the cell says otherwise; the reply is sent before.
+ALONE = {"allow_stdin": False, "stop_on_error": False}
+
+
 @needs("ipykernel")
 @needs("jupyter_client")
 class Jupyter(PlaceTest):
@@ -183,7 +187,7 @@ class Jupyter(PlaceTest):
             content = message["content"]
             told.append(content.get("text") or content.get("evalue") or content.get("data", {}).get("text/plain") or "")
 
-        reply = client.execute_interactive(code, timeout=30, output_hook=hook, allow_stdin=False)
+        reply = client.execute_interactive(code, timeout=30, output_hook=hook, **ALONE)
         return reply["content"]["status"], "".join(told)
 
     def check_kernel(self, transport: str) -> None:
@@ -195,7 +199,7 @@ class Jupyter(PlaceTest):
         status, told = self.cell(client, "import subprocess\nprint(subprocess.Popen(['sleep', '99']).pid)")
         sleeper = int(told)
         self.assertTrue(is_alive(sleeper))
-        asked = client.execute("import time; time.sleep(60)")
+        asked = client.execute("import time; time.sleep(60)", **ALONE)
         time.sleep(0.7)
         manager.interrupt_kernel()
         reply: Optional[Any] = None
