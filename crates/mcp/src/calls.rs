@@ -91,10 +91,16 @@ impl Call {
 
     fn note(&mut self, refusal: &Refusal, is_own: bool) {
         let list = if is_own { &mut self.own } else { &mut self.shared };
-        let is_known = list.iter().any(|known| known.is_like(refusal));
-        if !is_known && list.len() < MOST {
-            list.push(refusal.clone());
+        if list.iter().any(|known| known.is_like(refusal)) {
+            return;
         }
+        if list.len() >= MOST {
+            // One that changes what the call did takes the place of one that programs do without.
+            let lesser = list.iter().rposition(|kept| refusal.is_loud() && !kept.is_loud());
+            let Some(place) = lesser else { return };
+            list.remove(place);
+        }
+        list.push(refusal.clone());
     }
 
     /// Becomes one with a later call, whose task has the same id.
@@ -257,6 +263,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::refusal::tests::refusal;
 
     fn number(number: usize) -> Id {
         Id::Number(number.to_string())
@@ -277,6 +284,25 @@ mod tests {
         assert!(calls.end(&number(1)).is_none());
         calls.begin(number(MOST_OPEN + 1), "", call());
         assert!(!calls.begin(number(MOST_OPEN + 2), "", Open::Other));
+    }
+
+    #[test]
+    fn very_many_refusals_that_programs_do_without_crowd_out_no_other() {
+        let mut call = Call::new("t".into(), "{}");
+        let mut note = |at: usize, quiet: bool| {
+            call.note(&refusal(&format!("/{at}"), quiet), true);
+            call.own.clone()
+        };
+        for at in 0..MOST {
+            note(at, true);
+        }
+        assert_eq!(note(MOST, true).len(), MOST);
+        for at in MOST..2 * MOST {
+            assert_eq!(note(at, false).last().unwrap().target, format!("/{at}"));
+        }
+        let kept = note(2 * MOST, false);
+        assert!(kept.len() == MOST && kept.iter().all(Refusal::is_loud));
+        assert_eq!(kept[0].target, format!("/{MOST}"));
     }
 
     #[test]

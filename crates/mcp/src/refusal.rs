@@ -165,8 +165,21 @@ pub fn text(refusals: &[&Refusal], server: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A refused read.
+    pub(crate) fn refusal(target: &str, quiet: bool) -> Refusal {
+        Refusal {
+            access: Kind::Read,
+            target: target.into(),
+            asked: target.into(),
+            rule: None,
+            quiet,
+            exists: true,
+            grant: Some(vec!["--read".into(), target.into()]),
+        }
+    }
 
     fn row(kind: &str, target: &str, more: &str) -> String {
         format!(

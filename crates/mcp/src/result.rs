@@ -138,19 +138,7 @@ pub fn failure(id: &str, content: &[&str], is_modern: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::report::Kind;
-
-    fn refusal(target: &str, quiet: bool) -> Refusal {
-        Refusal {
-            access: Kind::Read,
-            target: target.into(),
-            asked: target.into(),
-            rule: None,
-            quiet,
-            exists: true,
-            grant: Some(vec!["--read".into(), target.into()]),
-        }
-    }
+    use crate::refusal::tests::refusal;
 
     fn told(response: &str, own: Vec<Refusal>, shared: Vec<Refusal>) -> Option<String> {
         let mut call = Call::new("t".into(), "{}");
