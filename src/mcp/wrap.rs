@@ -22,6 +22,7 @@ use stockade::{Sandbox, WrittenTrees};
 use stockade_mcp::known::Known;
 use stockade_mcp::relay::{self, Streams};
 use stockade_mcp::{Places, Rules, Session, Setup, Variables, name_of, of_client, set_for_server};
+use stockade_sys::file::has_other_end;
 use stockade_sys::process::end_with_us;
 use stockade_sys::signals::{SignalSet, next_signal};
 
@@ -287,7 +288,7 @@ fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
         let is_due = end.is_some_and(|end| Instant::now() >= end);
         if end.is_none() && waiting[1].any() == Some(true) {
             end = Some(Instant::now() + GRACE);
-        } else if is_due && is_heard(&heard) {
+        } else if is_due && has_other_end(heard.as_fd()) {
             end = None;
         } else if is_due {
             endings.next().into_iter().for_each(send);
@@ -301,12 +302,6 @@ fn wait(child: &mut Child, signals: BorrowedFd<'_>) -> io::Result<ExitStatus> {
             }
         }
     }
-}
-
-/// Whether the pipe or socket has another end: errors are told without being asked for (poll(2)). A FIFO may get one again.
-fn is_heard(output: &io::Stdout) -> bool {
-    let mut waiting = [PollFd::new(output.as_fd(), PollFlags::empty())];
-    matches!(poll(&mut waiting, PollTimeout::ZERO), Ok(0) | Err(_))
 }
 
 fn left_until(end: Instant) -> PollTimeout {

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use stockade_sys::file::has_other_end;
 use tokio::io::{AsyncRead, ReadBuf, Stdin, stdin};
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +58,7 @@ impl AsyncRead for Input {
 /// other.
 async fn watch(stop: CancellationToken) {
     let gone = async {
-        while !is_closed(io::stdout()) {
+        while has_other_end(io::stdout().as_fd()) {
             tokio::time::sleep(INTERVAL).await;
         }
     };
@@ -68,45 +68,7 @@ async fn watch(stop: CancellationToken) {
 
 /// Returns once the client has closed its end, also before what it wrote is read.
 pub async fn closed() {
-    while !is_closed(io::stdin()) {
+    while has_other_end(io::stdin().as_fd()) {
         tokio::time::sleep(INTERVAL).await;
-    }
-}
-
-/// Whether the other end of a pipe or socket is closed.
-fn is_closed(end: impl AsFd) -> bool {
-    let mut waiting = [PollFd::new(end.as_fd(), PollFlags::empty())];
-    let gone = PollFlags::POLLERR | PollFlags::POLLHUP;
-    let found = poll(&mut waiting, PollTimeout::ZERO);
-    found.is_ok() && waiting[0].revents().is_some_and(|events| events.intersects(gone))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pipe_without_a_reader_is_closed() {
-        let (reading, writing) = nix::unistd::pipe().unwrap();
-        assert!(!is_closed(&writing));
-        drop(reading);
-        assert!(is_closed(&writing));
-    }
-
-    #[test]
-    fn a_pipe_without_a_writer_is_closed_also_before_it_is_read() {
-        let (reading, writing) = nix::unistd::pipe().unwrap();
-        nix::unistd::write(&writing, b"x").unwrap();
-        assert!(!is_closed(&reading));
-        drop(writing);
-        assert!(is_closed(&reading));
-    }
-
-    #[test]
-    fn a_socket_without_a_peer_is_closed() {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert!(!is_closed(&ours));
-        drop(theirs);
-        assert!(is_closed(&ours));
     }
 }

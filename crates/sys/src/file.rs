@@ -6,6 +6,8 @@ use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 use super::{check, check_long};
 
 /// `struct open_how` (openat2(2)).
@@ -67,6 +69,13 @@ pub fn bytes_in(pipe: BorrowedFd<'_>) -> io::Result<usize> {
     // SAFETY: the kernel writes one integer that outlives the call.
     check(unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &raw mut count) })?;
     Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// Whether the other end of a pipe or socket is open, or that can't be told. A FIFO may get one again.
+pub fn has_other_end(end: BorrowedFd<'_>) -> bool {
+    // Errors and hang-ups are told without being asked for (poll(2)).
+    let mut waiting = [PollFd::new(end, PollFlags::empty())];
+    matches!(poll(&mut waiting, PollTimeout::ZERO), Ok(0) | Err(_))
 }
 
 /// fstat(2), also of `O_PATH` descriptors.
@@ -393,4 +402,35 @@ pub fn terminal_number(master: BorrowedFd<'_>) -> io::Result<u32> {
     // SAFETY: the kernel writes one `unsigned int`.
     check(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTN, &raw mut number) })?;
     Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_pipe_without_a_reader_has_no_other_end() {
+        let (reading, writing) = nix::unistd::pipe().unwrap();
+        assert!(has_other_end(writing.as_fd()));
+        drop(reading);
+        assert!(!has_other_end(writing.as_fd()));
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_has_no_other_end_also_before_it_is_read() {
+        let (reading, writing) = nix::unistd::pipe().unwrap();
+        nix::unistd::write(&writing, b"x").unwrap();
+        assert!(has_other_end(reading.as_fd()));
+        drop(writing);
+        assert!(!has_other_end(reading.as_fd()));
+    }
+
+    #[test]
+    fn a_socket_without_a_peer_has_no_other_end() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert!(has_other_end(ours.as_fd()));
+        drop(theirs);
+        assert!(!has_other_end(ours.as_fd()));
+    }
 }
