@@ -29,6 +29,7 @@ use super::values::{parse_agent, parse_network};
 use stockade::approve::Unit;
 use stockade::policy::{Capabilities, Mode};
 use stockade::profile::{parse_count, parse_duration, parse_size};
+use stockade::real_path::Walked;
 use stockade::{NetworkChoice, ServedTo, Shortfall, Trace};
 use stockade_infer::Language;
 use stockade_store::Level;
@@ -175,9 +176,10 @@ pub struct Run {
     /// Hash that the profile has to have: that of the one that the caller has judged
     #[arg(long, value_name = "HASH", help_heading = PLACE, hide = true)]
     pub profile_digest: Option<String>,
-    /// The command's words are another party's than the user's: no program or script is given for being named by its path
-    #[arg(long, help_heading = PLACE, hide = true)]
-    pub foreign_command: bool,
+    /// The command's words are another party's than the user's, whose runs write here: no program or script is given for being
+    /// named by its path, or for what the search path finds here
+    #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
+    pub foreign_tree: Vec<PathBuf>,
     /// Real path that the root has to have: that of the one that the caller has read something for
     #[arg(long, value_name = "PATH", help_heading = PLACE, hide = true)]
     pub real_root: Option<PathBuf>,
@@ -329,8 +331,10 @@ pub struct Run {
 pub struct Script {
     /// The hash of its content and directory.
     pub hash: String,
-    /// Its real path.
-    pub path: PathBuf,
+    /// Its path as the user gave it.
+    pub given: PathBuf,
+    /// The walk to its real path, where it was read.
+    pub way: Walked,
     /// The real path of the root that its text was read for.
     pub root: PathBuf,
     /// What it holds.

@@ -15,6 +15,7 @@ use super::text_grants::Grants;
 use super::{acting, ledger, run, script};
 use stockade::ServedTo;
 use stockade::profile::{is_within, visible};
+use stockade::real_path::{Walked, Walker};
 use stockade::surroundings::Surroundings;
 use stockade_infer::{Inference, Language, Setting};
 use stockade_store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
@@ -26,7 +27,8 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     let (file, arguments) = task.command.split_first().expect("clap requires a script");
     let given = Path::new(file);
     let failed = |error: io::Error| unreadable(given, &error);
-    let path = std::fs::canonicalize(given).map_err(failed)?;
+    let way = way_to(given).map_err(failed)?;
+    let path = way.real.clone();
     // Read once, so that the content that is judged is the content that runs.
     let content = script::content(&path).map_err(failed)?;
     let hash = script::hash_of(&path, &content);
@@ -65,7 +67,8 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
     running.env.extend(command.env);
     running.script = Some(args::Script {
         hash: choice.script.hash.clone(),
-        path: choice.script.path.clone(),
+        given: given.to_owned(),
+        way,
         root: root.clone().unwrap_or_default(),
         content: content.into(),
         reads: choice.grants.read,
@@ -91,6 +94,13 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         );
     }
     ended
+}
+
+/// The walk to a file that exists.
+fn way_to(file: &Path) -> io::Result<Walked> {
+    std::fs::metadata(file)?;
+    let way = Walker::default().walk(&std::path::absolute(file)?);
+    way.exists.then_some(way).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Where interpreters are looked up: an earlier run may have written the files in the root.

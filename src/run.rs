@@ -171,8 +171,8 @@ pub(super) fn sandbox(
     if let Some(report) = report {
         sandbox = sandbox.guard(report, "--report");
     }
-    if run.foreign_command {
-        sandbox = sandbox.foreign_commands();
+    if !run.foreign_tree.is_empty() {
+        sandbox = sandbox.foreign_commands(run.foreign_tree.iter().cloned());
     }
     for path in &run.guard {
         let path = std::path::absolute(path).map_err(|error| Failure::new(REFUSED, &error))?;
@@ -255,7 +255,8 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
     if let Some(script) = &run.script {
         let content = Arc::clone(&script.content);
         sandbox = sandbox.script(&script.hash);
-        sandbox = sandbox.script_text(script.path.clone(), content, script.to_whom);
+        sandbox = sandbox.walked(script.given.to_string_lossy(), script.way.clone());
+        sandbox = sandbox.script_text(script.way.real.clone(), content, script.to_whom);
     }
     if let Some(time) = run.ask_timeout {
         sandbox = sandbox.ask_timeout(time);

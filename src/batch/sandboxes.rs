@@ -36,6 +36,8 @@ pub struct Sandboxes<'a> {
     /// As the flag names it for the first sandbox, the real path from then on.
     root: PathBuf,
     files: Files,
+    /// Where jobs write, under whatever profile: what lies there is another party's as well.
+    written: Vec<PathBuf>,
     made: Mutex<Made>,
 }
 
@@ -63,18 +65,24 @@ impl<'a> Sandboxes<'a> {
             approver: asking::approver(run)?,
             root: run.root.clone().unwrap_or_default(),
             files,
+            written: Vec::new(),
             made: Mutex::new(Made {
                 ledger,
                 sandboxes: HashMap::new(),
             }),
         };
         // What is wrong with the flags is wrong with every job.
-        let first = {
+        let (first, others) = {
             let made = sandboxes.made.lock().unwrap_or_else(PoisonError::into_inner);
-            sandboxes.make(&(None, None), &made.ledger)?
+            let make = |profile: Option<&str>| sandboxes.make(&(profile.map(str::to_owned), None), &made.ledger);
+            let first = make(None)?;
+            let others = sandboxes.allowed.keys().map(|name| make(Some(name)));
+            (first, others.collect::<Result<Vec<_>, _>>()?)
         };
         sandboxes.root = first.real_root()?;
         sandboxes.acting.refuse_other_root(&first)?;
+        let all = others.iter().chain([&first]);
+        sandboxes.written = all.flat_map(Sandbox::trees_of_runs).collect();
         Ok(sandboxes)
     }
 
@@ -95,7 +103,8 @@ impl<'a> Sandboxes<'a> {
         }?;
         let named = std::iter::once(&self.acting).chain(self.allowed.values());
         let sandbox = named.filter_map(Acting::loaded).fold(sandbox, Sandbox::guard_as);
-        Ok(self.files.guarded_in(sandbox).foreign_commands())
+        let sandbox = self.files.guarded_in(sandbox);
+        Ok(sandbox.foreign_commands(self.written.iter().cloned()))
     }
 
     /// A job's profile: one within the batch's, or one that the user named for jobs.

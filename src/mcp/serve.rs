@@ -35,12 +35,17 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
     let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
         Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
     })?;
-    let root_directory = directory(task, &profiles, &here)?;
+    let sandboxes = sandboxes(task, &profiles)?;
+    let root_directory = directory(task, &sandboxes, &here)?;
+    let mut written: Vec<PathBuf> = sandboxes.iter().flat_map(Sandbox::trees_of_runs).collect();
+    written.sort();
+    written.dedup();
     let settings = Settings {
         root: here.root,
         root_directory: Arc::new(root_directory.into()),
         is_root_named: task.root.is_some(),
         profiles,
+        written,
         ask: task.ask.clone(),
         ask_timeout: task.ask_timeout,
         time_limit: task.time_limit,
@@ -57,9 +62,18 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
     }
 }
 
+/// One for each profile that a call may name.
+fn sandboxes(task: &Serve, profiles: &Profiles) -> Result<Vec<Sandbox>, Failure> {
+    let make = |profile: &Profile| {
+        let sandbox = Sandbox::profile(&profile.argument)?;
+        Ok(task.root.iter().fold(sandbox, Sandbox::root))
+    };
+    profiles.offered().iter().map(make).collect()
+}
+
 /// The directory of the root. A name that an earlier run may have led elsewhere is refused, under each profile that a call may
 /// name.
-fn directory(task: &Serve, profiles: &Profiles, here: &Here) -> Result<File, Failure> {
+fn directory(task: &Serve, sandboxes: &[Sandbox], here: &Here) -> Result<File, Failure> {
     let mut options = File::options();
     options.read(true).custom_flags(O_PATH | O_DIRECTORY);
     let failed = |error: std::io::Error| {
@@ -72,9 +86,7 @@ fn directory(task: &Serve, profiles: &Profiles, here: &Here) -> Result<File, Fai
     if opened != here.root {
         return Err(stockade::Error::Moved(here.root.clone()).into());
     }
-    for profile in profiles.offered() {
-        let Some(named) = &task.root else { break };
-        let sandbox = Sandbox::profile(&profile.argument)?.root(named);
+    for sandbox in sandboxes.iter().filter(|_| task.root.is_some()) {
         sandbox.real_root()?;
         sandbox.refuse_other_root(&opened)?;
     }

@@ -65,7 +65,9 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
         What::Command { .. } => vec!["run".into()],
         What::Script { .. } => vec!["exec".into()],
     };
-    words.push("--foreign-command".into());
+    for tree in &settings.written {
+        words.extend(["--foreign-tree".into(), tree.into()]);
+    }
     let socket = match asks {
         true => {
             let (socket, end) = child::question_socket()?;

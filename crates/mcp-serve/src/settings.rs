@@ -21,6 +21,8 @@ pub struct Settings {
     pub is_root_named: bool,
     /// The profiles that a call may name.
     pub profiles: Profiles,
+    /// The trees where runs under any of them write, the root among them: what lies there is the client's.
+    pub written: Vec<PathBuf>,
     /// Who answers the questions of runs.
     pub ask: Asked,
     /// How long a question stays open.

@@ -102,7 +102,8 @@ impl UnconfinedCaller {
             home: self.home.as_deref(),
             variable: &|_| None,
             others: None,
-            foreign: None,
+            written: &[],
+            is_foreign: false,
             script: None,
         })
         .ok()

@@ -167,18 +167,31 @@ impl Fence {
 
     /// Whether an installation may be here. A file that an earlier run wrote into the root (a link, a `#!` line, a
     /// marker) must not open other directories of the user to the next run: outside the root an installation has to be
-    /// in a directory for installations, or where the user's own command line led (`trusted`).
-    pub(super) fn expects(&mut self, real: &Path, trusted: &[PathBuf], walker: &mut Walker) -> bool {
+    /// in a directory for installations, or where the user's own command line led (`trusted`). `written`: where runs may have
+    /// made links.
+    pub(super) fn expects(
+        &mut self,
+        real: &Path,
+        trusted: &[PathBuf],
+        written: &[PathBuf],
+        walker: &mut Walker,
+    ) -> bool {
         // Debian's configuration of Java.
         let is_java = real.starts_with("/etc") && real.to_string_lossy().starts_with("/etc/java");
         let is_in = |place: &PathBuf| real.starts_with(place);
         let is_expected = self.places.iter().chain(trusted).chain([&self.root]).any(is_in);
-        is_java || is_expected || self.is_in_real_place(real, walker)
+        is_java || is_expected || self.is_in_real_place(real, written, walker)
     }
 
-    fn is_in_real_place(&mut self, real: &Path, walker: &mut Walker) -> bool {
+    /// Where `VIRTUAL_ENV` names `.venv` of the root, a run may have put a link there.
+    fn is_in_real_place(&mut self, real: &Path, written: &[PathBuf], walker: &mut Walker) -> bool {
         let places = &self.places;
-        let ask = || places.iter().filter_map(|place| walker.canonical(place)).collect();
+        let mut resolve = |place: &PathBuf| {
+            let walked = walker.walk(place);
+            let is_led_out = walked.leads_out_of(written.iter().map(PathBuf::as_path)).is_some();
+            (walked.exists && !is_led_out).then_some(walked.real)
+        };
+        let ask = || places.iter().filter_map(&mut resolve).collect();
         let mut places = self.real_places.get_or_insert_with(ask).iter();
         places.any(|place| real.starts_with(place))
     }

@@ -4,9 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use super::fence::Fence;
+use super::program::{Head, Program};
 use super::{Belongs, InstallationAccess, Request, is_below_base};
 use super::{java, link, manager, node, prefix, pyenv, python, rust};
-use crate::real_path::Walker;
+use crate::real_path::{Walked, Walker};
 
 /// The reason given for a program that belongs to no installation.
 const THE_FILE_ALONE: &str = "the command itself";
@@ -18,6 +19,8 @@ pub(super) struct Installation<'a> {
     pub variables: Vec<(OsString, OsString)>,
     /// Trees where the profile's grants apply instead.
     pub written: Vec<PathBuf>,
+    /// The real paths of the request's written trees: most commands never need them.
+    runs_trees: Option<Vec<PathBuf>>,
     /// Directories that the user's own command line or search path led to.
     trusted: Vec<PathBuf>,
     /// Caches lookups: many of the paths share the directories above them.
@@ -33,21 +36,24 @@ impl<'a> Installation<'a> {
             belongs: Vec::new(),
             variables: Vec::new(),
             written: Vec::new(),
+            runs_trees: None,
             trusted: Vec::new(),
             walker: Walker::default(),
             fence: None,
         }
     }
 
-    /// Adds the files needed by the program that is started as `path` and whose file is `real`. `named_by_file`: a `#!`
-    /// line names it, not the user.
-    pub(super) fn add_program(&mut self, path: &Path, real: &Path, named_by_file: bool) {
+    /// Adds the files needed by a program, and its own. `named_by_file`: a `#!` line names it, not the user, and
+    /// `may_be_chosen`: one that a run may have written. Returns false for a script outside of all installations that a run may
+    /// have chosen so, or by a link: its text could be that of any executable file.
+    pub(super) fn add_program(&mut self, program: &Program, named_by_file: bool, may_be_chosen: bool) -> bool {
+        let (path, real) = (&program.path, &program.real);
         java::add_configuration(self, real);
         // Links in the base that lead through other directories back into it (`/etc/alternatives`) have no relevant
         // markers: programs look around the path they were started by, and around their file.
         if is_below_base(real) && is_plainly_below_base(path) {
             rust::add_packaged_proxy(self, path, real);
-            return;
+            return true;
         }
         if !named_by_file {
             self.trust_named(path);
@@ -55,7 +61,13 @@ impl<'a> Installation<'a> {
         for hop in link::hops(path, &mut self.walker) {
             self.add_hop(&hop, real);
         }
+        let walked = self.walker.walk(path);
+        let is_script = matches!(program.head, Head::Script(_)) && !is_below_base(real);
+        if is_script && (may_be_chosen || self.is_led_out(&walked)) && !self.covers(real, InstallationAccess::Execute) {
+            return false;
+        }
         self.add_file(real, THE_FILE_ALONE);
+        true
     }
 
     /// Whether the user's own command line led to a directory.
@@ -76,13 +88,38 @@ impl<'a> Installation<'a> {
     }
 
     /// Trusts the directories around a path that the user named, and those around the links on its way, up to one in the root,
-    /// which an earlier run may have made.
+    /// which an earlier run may have made. So it may have one that leads out of another tree where runs write.
     pub(super) fn trust_named(&mut self, path: &Path) {
         let root = self.request.root;
+        let walked = self.walker.walk(path);
+        if self.is_led_out(&walked) {
+            return;
+        }
         let hops = link::hops(path, &mut self.walker).into_iter();
         for hop in hops.take_while(|hop| !hop.starts_with(root)) {
             self.trust(&hop);
         }
+    }
+
+    /// Whether a link on the way leads out of a tree where runs may have made it.
+    pub(super) fn is_led_out(&mut self, walked: &Walked) -> bool {
+        walked
+            .leads_out_of(self.runs_trees().iter().map(PathBuf::as_path))
+            .is_some()
+    }
+
+    /// Whether a run may have made what lies at a path, or a link on the way to it.
+    pub(super) fn may_be_a_runs(&mut self, path: &Path) -> bool {
+        let walked = self.walker.walk(path);
+        let trees = self.runs_trees();
+        let mut names = walked.links.iter().map(PathBuf::as_path).chain([&walked.real, path]);
+        names.any(|name| trees.iter().any(|tree| name.starts_with(tree)))
+    }
+
+    fn runs_trees(&mut self) -> &[PathBuf] {
+        let (written, walker) = (self.request.written, &mut self.walker);
+        let ask = || written.iter().map(|tree| walker.walk(tree).real).collect();
+        self.runs_trees.get_or_insert_with(ask)
     }
 
     /// Revokes the trust in all paths named so far.
@@ -141,11 +178,13 @@ impl<'a> Installation<'a> {
             return true;
         }
         let request = self.request;
+        self.runs_trees();
+        let trees = self.runs_trees.as_deref().unwrap_or_default();
         let walker = &mut self.walker;
         let fence = self
             .fence
             .get_or_insert_with(|| Fence::new(request.root, request.home, request.variable, walker));
-        if !fence.admits(&real) || !(is_file || fence.expects(&real, &self.trusted, walker)) {
+        if !fence.admits(&real) || !(is_file || fence.expects(&real, &self.trusted, trees, walker)) {
             return false;
         }
         self.belongs

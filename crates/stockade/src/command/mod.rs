@@ -54,12 +54,17 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// The caller's environment.
     pub variable: Variable<'a>,
+    /// The trees where runs may have made programs, links and markers, in any order. A link in one that leads out of it may
+    /// be a run's, and opens nothing for which it matters who named a path.
+    pub written: &'a [PathBuf],
     /// If the run may start programs other than the command: the trees that it may write. The installations on the
     /// search path are then added.
     pub others: Option<&'a [PathBuf]>,
-    /// If the words are another party's than the user's: the trees where that party may have made programs or links. A program
-    /// that the search path finds elsewhere brings its files, and no word brings any by its path.
-    pub foreign: Option<&'a [PathBuf]>,
+    /// Whether the words are another party's than the user's. A program that the search path finds outside of [`written`]
+    /// brings its files, and no word brings any by its path.
+    ///
+    /// [`written`]: Request::written
+    pub is_foreign: bool,
     /// If the words were taken from a script's text: the script. No other word counts as one.
     pub script: Option<&'a Path>,
 }

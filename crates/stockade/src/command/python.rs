@@ -25,7 +25,11 @@ pub(super) fn add_environment(installation: &mut Installation<'_>, hop: &Path) -
             installation.add(prefix, InstallationAccess::Execute, "the command's virtual environment")
         });
         is_environment |= added;
-        if next.as_deref().is_some_and(|prefix| installation.trusts(prefix)) {
+        // Where runs write, one may have written the line as well.
+        if let Some(prefix) = next.as_deref()
+            && installation.trusts(prefix)
+            && !installation.may_be_a_runs(prefix)
+        {
             installation.trust(&home.join("python3"));
         }
         next = add_base(installation, &home);

@@ -13,7 +13,6 @@ use super::interpreter::{self, Interpreter};
 use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
 use super::{Request, script, wrapper};
-use crate::real_path::{SHARED, Walker};
 
 /// The most nested `#!` lines to follow: as many as Linux 6.18 executes; the sixth is `ELOOP` (`exec_binprm`).
 const MAX_INTERPRETERS: usize = 5;
@@ -45,12 +44,13 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             installation: Installation::new(request),
         },
     };
-    if let (Some(script), None) = (request.script, request.foreign) {
+    if let (Some(script), false) = (request.script, request.is_foreign) {
         // The user named it, so an environment around it is the user's choice.
         trace.traced.installation.trust_named(script);
     }
     let mut step = Some(Exec {
-        is_given: is_given(&program, request),
+        is_given: trace.is_given(&program),
+        is_by_file: request.script.is_some(),
         named_by_file: request.script.is_some() && !is_found(&program, request),
         program,
         argv: request
@@ -73,20 +73,6 @@ fn is_found(program: &Program, request: &Request<'_>) -> bool {
     found().is_some_and(|found| found.path == program.path)
 }
 
-/// Whether a program brings its files: of another party's words those that the user's search path finds, where that party
-/// makes neither programs nor links.
-fn is_given(program: &Program, request: &Request<'_>) -> bool {
-    request.foreign.is_none() || is_found(program, request) && !may_be_theirs(program, request)
-}
-
-/// Whether another party may have made a program, or a link on the way to it.
-fn may_be_theirs(program: &Program, request: &Request<'_>) -> bool {
-    let Some(trees) = request.foreign else { return false };
-    let walked = Walker::default().walk(&program.path);
-    let mut names = walked.links.iter().chain([&walked.real, &program.path]);
-    names.any(|name| trees.iter().any(|tree| name.starts_with(tree)))
-}
-
 /// One program about to be executed.
 struct Exec<'a> {
     program: Program,
@@ -96,7 +82,9 @@ struct Exec<'a> {
     search_path: Option<Cow<'a, OsStr>>,
     /// The script whose `#!` line names this program.
     script: Option<PathBuf>,
-    /// Whether that line gives the program's path, rather than the user or the search path.
+    /// Whether a first line says the words, rather than the user.
+    is_by_file: bool,
+    /// Whether it also chose the program, which the user's search path doesn't find by these words.
     named_by_file: bool,
 }
 
@@ -112,21 +100,42 @@ struct ExecTrace<'a> {
 }
 
 impl<'a> ExecTrace<'a> {
-    fn follow(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
+    /// Whether a program brings its files: of another party's words those that the user's search path finds, where that party
+    /// makes neither programs nor links.
+    fn is_given(&mut self, program: &Program) -> bool {
+        !self.request.is_foreign || is_found(program, self.request) && !self.may_be_theirs(program)
+    }
+
+    /// Whether another party may have made a program, or a link on the way to it.
+    fn may_be_theirs(&mut self, program: &Program) -> bool {
+        self.request.is_foreign && self.traced.installation.may_be_a_runs(&program.path)
+    }
+
+    fn follow(&mut self, mut step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         let program = &step.program;
         if step.is_given {
-            if !self.traced.executables.contains(&program.real) {
-                self.traced.executables.push(program.real.clone());
-            }
-            self.traced
-                .installation
-                .add_program(&program.path, &program.real, step.named_by_file);
+            let may_be_chosen = step.named_by_file && self.may_be_a_runs_line(&step);
+            let installation = &mut self.traced.installation;
+            step.is_given = installation.add_program(program, step.named_by_file, may_be_chosen);
+        }
+        if step.is_given && !self.traced.executables.contains(&program.real) {
+            self.traced.executables.push(program.real.clone());
         }
         self.find_scripts(&step)?;
         match program.head {
             Head::Script(ref shebang) => self.interpreter(&step, shebang).map(Some),
             Head::Binary => self.wrapped(step),
         }
+    }
+
+    /// Whether a run may have written the first line that says a program's words.
+    fn may_be_a_runs_line(&mut self, step: &Exec<'a>) -> bool {
+        let installation = &mut self.traced.installation;
+        self.request.script.is_some()
+            || step
+                .script
+                .as_deref()
+                .is_some_and(|script| installation.may_be_a_runs(script))
     }
 
     /// The program's own name is checked before its file's: `python3` may be a version manager's shim.
@@ -140,10 +149,10 @@ impl<'a> ExecTrace<'a> {
             return Ok(());
         };
         // Only scripts that the user typed: a `#!` line that names further files could have been written by an earlier run.
-        let typed = |script: &&OsStr| match (self.request.script, self.request.foreign) {
+        let typed = |script: &&OsStr| match (self.request.script, self.request.is_foreign) {
             (Some(own), _) => *script == own.as_os_str(),
-            (None, Some(_)) => false,
-            (None, None) => self.request.argv.iter().any(|word| word.as_os_str() == *script),
+            (None, true) => false,
+            (None, false) => self.request.argv.iter().any(|word| word.as_os_str() == *script),
         };
         let scripts: Vec<OsString> = script::scripts(interpreter, &step.argv)
             .into_iter()
@@ -164,12 +173,11 @@ impl<'a> ExecTrace<'a> {
         if !program::may(&path, AccessFlags::R_OK) {
             return Err(CommandError::UnreadableScript { path });
         }
-        let walked = Walker::default().walk(&path);
+        let walked = self.traced.installation.walker.walk(&path);
         // Links where runs write may lead anywhere; `--read` grants their targets. The text of one's own script was read by a
         // path without links.
-        let written = SHARED.iter().map(Path::new).chain([self.request.root]);
-        let leads_out = walked.leads_out_of(written).is_some() && !super::is_below_base(&walked.real);
-        if leads_out || self.request.script.is_some() && !walked.links.is_empty() {
+        let is_led_out = self.traced.installation.is_led_out(&walked) && !super::is_below_base(&walked.real);
+        if is_led_out || self.request.script.is_some() && !walked.links.is_empty() {
             return Ok(());
         }
         let real = walked.real;
@@ -213,11 +221,12 @@ impl<'a> ExecTrace<'a> {
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
         Ok(Exec {
-            is_given: step.is_given && !may_be_theirs(&program, self.request),
+            is_given: step.is_given && !self.may_be_theirs(&program),
             program,
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
+            is_by_file: true,
             named_by_file: true,
         })
     }
@@ -244,10 +253,12 @@ impl<'a> ExecTrace<'a> {
             step.script,
         ) {
             (Ok(program), script) => Ok(Some(Exec {
-                is_given: is_given(&program, self.request),
+                is_given: self.is_given(&program),
+                is_by_file: step.is_by_file,
+                // A first line may also say where to search: `#!/usr/bin/env -S PATH=DIR python3`.
+                named_by_file: step.is_by_file
+                    && (wrapped.argv[0].as_encoded_bytes().contains(&b'/') || !is_found(&program, self.request)),
                 program,
-                named_by_file: (step.named_by_file || self.request.script.is_some())
-                    && wrapped.argv[0].as_encoded_bytes().contains(&b'/'),
                 argv: wrapped.argv,
                 search_path,
                 script,

@@ -70,7 +70,8 @@ pub struct Sandbox {
     additions: Additions,
     accepted: Vec<Shortfall>,
     trace: Trace,
-    has_foreign_commands: bool,
+    /// For commands whose words are another party's: other trees that its runs write.
+    foreign_trees: Option<Vec<PathBuf>>,
     escalating: Escalating,
     /// Files that Stockade writes after the run, or reads before the next, and what names them.
     guarded: Vec<(PathBuf, &'static str)>,
@@ -115,7 +116,7 @@ impl Sandbox {
             additions: Additions::NONE,
             accepted: Vec::new(),
             trace: Trace::Exact,
-            has_foreign_commands: false,
+            foreign_trees: None,
             escalating: Escalating::NOBODY,
             guarded: Vec::new(),
             named: Vec::new(),
@@ -294,10 +295,11 @@ impl Sandbox {
     }
 
     /// Takes the words of commands for another party's than the user's. A program that the search path finds brings its
-    /// installation as ever; a program or script that a word names by its path is there only as far as other grants reach.
+    /// installation as ever, unless it lies where runs write; a program or script that a word names by its path is there only
+    /// as far as other grants reach. `written`: where that party's other runs write, under other profiles or with other roots.
     #[must_use]
-    pub fn foreign_commands(mut self) -> Self {
-        self.has_foreign_commands = true;
+    pub fn foreign_commands(mut self, written: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.foreign_trees.get_or_insert_default().extend(written);
         self
     }
 
@@ -362,6 +364,14 @@ impl Sandbox {
         real
     }
 
+    /// A path that the user named, with the walk that resolved it: a launch is refused where an earlier run may have led it
+    /// elsewhere.
+    #[must_use]
+    pub fn walked(mut self, said: impl Into<String>, way: Walked) -> Self {
+        self.named.push((said.into(), way));
+        self
+    }
+
     /// Resolves a path of a flag or call against the caller's directory.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.surroundings.directory.join(path)
@@ -397,7 +407,7 @@ impl Sandbox {
     fn refuse_program_of_others(&self, policy: &Policy, command: &command::ResolvedCommand) -> Result<(), Error> {
         let real = real_path(&command.program);
         let mut grants = policy.grants.iter();
-        match !self.has_foreign_commands
+        match self.foreign_trees.is_none()
             || grants.any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(&real))
         {
             true => Ok(()),
@@ -550,20 +560,18 @@ impl Command {
 
     fn find(&self, root: &Path) -> Result<command::ResolvedCommand, Error> {
         let surroundings = &self.sandbox.surroundings;
-        let written = self.sandbox.starts_others().then(|| self.sandbox.written(root));
-        let foreign = self.sandbox.has_foreign_commands.then(|| {
-            let shared = SHARED.map(PathBuf::from).into_iter();
-            let own = self.sandbox.written(root).into_iter();
-            shared.chain(own).chain([root.to_path_buf()]).collect::<Vec<_>>()
-        });
+        let others = self.sandbox.starts_others().then(|| self.sandbox.written(root));
+        let foreign = self.sandbox.foreign_trees.iter().flatten().cloned();
+        let written: Vec<PathBuf> = self.sandbox.trees_below(root).chain(foreign).collect();
         Ok(command::find(&command::Request {
             argv: &self.argv,
             root,
             search_path: surroundings.variable("PATH").as_deref(),
             home: surroundings.home.as_deref(),
             variable: &|name| surroundings.variable(name),
-            others: written.as_deref(),
-            foreign: foreign.as_deref(),
+            written: &written,
+            others: others.as_deref(),
+            is_foreign: self.sandbox.foreign_trees.is_some(),
             script: self.sandbox.script_path(),
         })?)
     }
@@ -663,21 +671,30 @@ impl Sandbox {
         trees.refuse(&format!("--root {}", named.display()), &self.way)
     }
 
-    /// Those of the profile as a whole, since another role's runs may write them. The caller's directory counts, as the root of
-    /// an earlier run, and directories that many share. A home doesn't: its links are its user's.
+    /// Trees where runs under this policy, or earlier ones, may have made links.
     fn written_trees(&self, policy: &Policy) -> WrittenTrees {
-        let directory = &self.surroundings.directory;
-        let is_one = *directory != policy.root && may_write(directory) && !self.surroundings.holds_home(directory);
         let granted = policy.grants.iter();
         let written = granted.filter(|grant| grant.access.contains(Access::WRITE));
-        let trees = std::iter::once(&policy.root)
-            .chain(is_one.then_some(directory))
-            .chain(written.map(|grant| &grant.path))
-            .cloned()
-            .chain(self.written(&policy.root));
+        let trees = self.trees_below(&policy.root);
         WrittenTrees {
-            trees: trees.chain(SHARED.map(PathBuf::from)).collect(),
+            trees: trees.chain(written.map(|grant| grant.path.clone())).collect(),
         }
+    }
+
+    /// The trees where its runs, or earlier ones, may have made programs and links, as far as its profile and flags say.
+    pub fn trees_of_runs(&self) -> Vec<PathBuf> {
+        self.trees_below(&self.way.real).collect()
+    }
+
+    /// Those of the profile as a whole, since another role's runs may write them. The caller's directory counts, as the root of
+    /// an earlier run, and directories that many share. A home doesn't: its links are its user's.
+    fn trees_below(&self, root: &Path) -> impl Iterator<Item = PathBuf> {
+        let directory = &self.surroundings.directory;
+        let is_one = directory != root && may_write(directory) && !self.surroundings.holds_home(directory);
+        std::iter::once(root.to_path_buf())
+            .chain(is_one.then(|| directory.clone()))
+            .chain(self.written(root))
+            .chain(SHARED.map(PathBuf::from))
     }
 
     /// The trees that its runs may write.

@@ -9,6 +9,7 @@ use super::*;
 
 mod interpreters;
 mod layouts;
+mod links;
 mod programs;
 mod python;
 mod scripts;
@@ -20,7 +21,8 @@ struct Machine {
     variables: Vec<(&'static str, OsString)>,
     search_path: OsString,
     others: Option<Vec<PathBuf>>,
-    foreign: Option<Vec<PathBuf>>,
+    written: Vec<PathBuf>,
+    is_foreign: bool,
     script: Option<PathBuf>,
     _scratch: tempfile::TempDir,
 }
@@ -34,11 +36,12 @@ impl Machine {
         fs::create_dir_all(base.join("home/work/root")).expect("the root");
         let search_path = format!("{}/home/bin:/usr/bin:/bin", base.display()).into();
         Machine {
+            written: vec![base.join("home/work/root")],
             base,
             variables: Vec::new(),
             search_path,
             others: None,
-            foreign: None,
+            is_foreign: false,
             script: None,
             _scratch: scratch,
         }
@@ -93,7 +96,8 @@ impl Machine {
             home: Some(&home),
             variable: &variable,
             others: self.others.as_deref(),
-            foreign: self.foreign.as_deref(),
+            written: &self.written,
+            is_foreign: self.is_foreign,
             script: self.script.as_deref(),
         })?;
         for part in &found.installation {

@@ -138,15 +138,20 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         home: Some(&home),
         variable: &|_| None,
         others: None,
-        foreign: None,
+        written: &[],
+        is_foreign: false,
         script: None,
     };
     let mut installation = Installation::new(&request);
+    let found = |real: &Path| program::Program {
+        path: tool.clone(),
+        real: real.to_owned(),
+        head: program::Head::Binary,
+    };
     // `real` is the kernel's path of a file, so the file existed.
-    installation.add_program(&tool, &tool, false);
+    installation.add_program(&found(&tool), false, false);
     assert_eq!(installation.belongs, []);
-    let elsewhere = machine.path("home/private/doc");
-    installation.add_program(&tool, &elsewhere, false);
+    installation.add_program(&found(&machine.path("home/private/doc")), false, false);
     assert_eq!(
         installation.belongs.len(),
         1,

@@ -1,0 +1,132 @@
+//! Links, first lines and markers where runs may have made them open no further installation.
+
+use super::*;
+
+/// A machine with an environment and a conda prefix of its user, and a directory where runs write.
+fn machine() -> Machine {
+    let mut machine = Machine::new();
+    machine
+        .python("home/python")
+        .program("home/private/bin/python3", ELF)
+        .file("home/private/pyvenv.cfg", "home = /usr/bin")
+        .program("home/conda/bin/python3", ELF)
+        .file("home/conda/conda-meta/history", "");
+    machine.written.push(machine.path("shared"));
+    machine
+}
+
+#[test]
+fn a_program_that_is_typed_through_a_link_where_runs_write_is_there_alone() {
+    let machine = machine();
+    for (place, target) in [
+        ("shared/venv", "@/home/private"),
+        ("shared/conda", "@/home/conda"),
+        ("home/work/root/.venv", "@/home/private"),
+        ("home/own", "shared/../../shared/venv"),
+        ("home/link", "private"),
+    ] {
+        machine.link(place, target);
+    }
+    for (typed, expected) in [
+        ("@/home/link/bin/python3", "x home/private"),
+        ("@/shared/venv/bin/python3", "x home/private/bin/python3"),
+        (".venv/bin/python3", "x home/private/bin/python3"),
+        ("@/home/work/root/.venv/bin/python3", "x home/private/bin/python3"),
+        ("@/shared/conda/bin/python3", "x home/conda/bin/python3"),
+    ] {
+        assert_eq!(machine.grants(&[typed]), [expected], "{typed}");
+    }
+}
+
+#[test]
+fn a_marker_where_runs_write_names_no_further_installation() {
+    let mut machine = machine();
+    machine
+        .program("shared/venv/bin/python3", ELF)
+        .file("shared/venv/pyvenv.cfg", "home = @/home/conda/bin");
+    let typed = ["@/shared/venv/bin/python3"];
+    assert_eq!(machine.grants(&typed), ["x shared/venv"]);
+    machine.written.clear();
+    assert_eq!(machine.grants(&typed), ["x shared/venv", "x home/conda"]);
+}
+
+#[test]
+fn a_first_line_that_says_where_to_search_names_the_program() {
+    let mut machine = machine();
+    for (name, line) in [
+        ("by-path", "#!@/home/private/bin/python3"),
+        ("by-env", "#!/usr/bin/env @/home/private/bin/python3"),
+        ("by-search", "#!/usr/bin/env -S PATH=@/home/private/bin python3"),
+        (
+            "by-both",
+            "#!/usr/bin/env -S PATH=@/home/private/bin:/usr/bin nice python3",
+        ),
+        ("by-another", "#!/usr/bin/env -S nice @/home/private/bin/python3"),
+        ("by-user", "#!/usr/bin/env python3"),
+    ] {
+        machine.program(format!("home/work/root/{name}"), &format!("{line}\n"));
+    }
+    for name in ["./by-path", "./by-env", "./by-search", "./by-both", "./by-another"] {
+        assert_eq!(machine.grants(&[name])[1..], ["x home/private/bin/python3"], "{name}");
+    }
+    machine.search_path = format!("{}:/usr/bin", machine.path("home/private/bin").display()).into();
+    assert_eq!(machine.grants(&["./by-user"])[1..], ["x home/private"]);
+}
+
+#[test]
+fn a_script_that_a_run_may_have_chosen_is_not_there_for_being_named() {
+    let machine = machine();
+    machine
+        .program("home/notes.sh", "#!/bin/sh\n")
+        .program("home/work/root/made", "#!@/home/notes.sh\n")
+        .program("home/work/root/made-too", "#!/usr/bin/env @/home/notes.sh\n")
+        .link("home/work/root/link", "@/home/notes.sh")
+        .link("shared/link", "@/home/notes.sh")
+        .link("home/link", "notes.sh");
+    for typed in ["./made", "./made-too", "./link", "@/shared/link"] {
+        let found = machine.find(&[typed]);
+        let all = found.executables.iter().chain(&found.entrypoints);
+        assert!(
+            all.clone().all(|path| !path.ends_with("notes.sh")),
+            "{typed}: {found:?}"
+        );
+        assert!(
+            found.installation.iter().all(|part| !part.path.ends_with("notes.sh")),
+            "{typed}"
+        );
+    }
+    for typed in ["@/home/link", "@/home/notes.sh"] {
+        assert_eq!(machine.grants(&[typed]), ["x home/notes.sh"]);
+    }
+}
+
+/// A run may replace the project's `.venv`, which the search path and `VIRTUAL_ENV` name, by a link.
+#[test]
+fn a_directory_of_the_search_path_is_followed_out_of_no_tree_where_runs_write() {
+    let mut machine = machine();
+    machine
+        .link("home/work/root/.venv", "@/home/private")
+        .link("shared/tools", "@/home/go/private")
+        .program("home/go/private/tool", ELF)
+        .program("home/go/private/own", ELF);
+    machine.others = Some(vec![machine.path("home/work/root")]);
+    let mut open = |directory: &str, environment: &str| {
+        let named = machine.path(directory);
+        machine.search_path = std::env::join_paths([&named, Path::new("/usr/bin")]).expect("a search path");
+        machine.variables = vec![("VIRTUAL_ENV", machine.path(environment).into())];
+        let found = machine.find(&["/usr/bin/env"]);
+        (machine.grants(&["/usr/bin/env"]), found.search_path.contains(&named))
+    };
+    let nothing = (Vec::new(), false);
+    assert_eq!(open("home/work/root/.venv/bin", "home/work/root/.venv"), nothing);
+    assert_eq!(open("home/private/bin", "home/work/root/.venv"), nothing);
+    assert_eq!(open("shared/tools", "nowhere"), nothing);
+    assert_eq!(
+        open("home/private/bin", "home/private"),
+        (vec!["x home/private".to_owned()], true)
+    );
+    assert_eq!(
+        open("home/go/private", "nowhere"),
+        (vec!["x home/go/private".to_owned()], true)
+    );
+}
