@@ -86,7 +86,8 @@ pub struct ResolvedCommand {
     pub entrypoints: Vec<PathBuf>,
     /// The variables that the installation needs, such as `RUSTUP_HOME`.
     pub variables: Vec<(OsString, OsString)>,
-    /// Directories of the caller's search path, as written, that the installation opens.
+    /// Directories of the caller's search path, as written, that the installation opens or that hold one of the programs: a
+    /// wrapper searches for that once more.
     pub search_path: Vec<PathBuf>,
 }
 
@@ -135,9 +136,10 @@ pub fn find(request: &Request<'_>) -> Result<ResolvedCommand, CommandError> {
     let program = program::search(&request.argv[0], request.search_path, request.root)?;
     let path = program.path.clone();
     let mut traced = trace::trace(request, program)?;
-    let search_path = request
-        .others
-        .map(|written| search_path::add(&mut traced.installation, written));
+    let mut search_path = traced.searched;
+    if let Some(written) = request.others {
+        search_path.extend(search_path::add(&mut traced.installation, written));
+    }
     Ok(ResolvedCommand {
         program: path,
         argv: request.argv.to_vec(),
@@ -146,7 +148,7 @@ pub fn find(request: &Request<'_>) -> Result<ResolvedCommand, CommandError> {
         installation: traced.installation.belongs,
         entrypoints: traced.entrypoints,
         variables: traced.installation.variables,
-        search_path: search_path.unwrap_or_default(),
+        search_path,
     })
 }
 

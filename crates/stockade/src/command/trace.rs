@@ -26,6 +26,8 @@ pub(super) struct Traced<'a> {
     /// The number of `execve(2)` calls until the last of them runs.
     pub starts: u32,
     pub entrypoints: Vec<PathBuf>,
+    /// The directories of the search path where wrappers find what they start.
+    pub searched: Vec<PathBuf>,
     pub installation: Installation<'a>,
 }
 
@@ -41,6 +43,7 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
             executables: Vec::new(),
             starts: 1,
             entrypoints: Vec::new(),
+            searched: Vec::new(),
             installation: Installation::new(request),
         },
     };
@@ -148,11 +151,13 @@ impl<'a> ExecTrace<'a> {
         let Some(interpreter) = interpreter else {
             return Ok(());
         };
-        // Only scripts that the user typed: a `#!` line that names further files could have been written by an earlier run.
-        let typed = |script: &&OsStr| match (self.request.script, self.request.is_foreign) {
+        // Only scripts that the user typed. A `#!` line could have been written by an earlier run: it neither names further
+        // files nor makes scripts of its script's arguments.
+        let is_by_user = !self.request.is_foreign && step.script.is_none();
+        let typed = |script: &&OsStr| match (self.request.script, is_by_user) {
             (Some(own), _) => *script == own.as_os_str(),
-            (None, true) => false,
-            (None, false) => self.request.argv.iter().any(|word| word.as_os_str() == *script),
+            (None, false) => false,
+            (None, true) => self.request.argv.iter().any(|word| word.as_os_str() == *script),
         };
         let scripts: Vec<OsString> = script::scripts(interpreter, &step.argv)
             .into_iter()
@@ -252,17 +257,20 @@ impl<'a> ExecTrace<'a> {
             program::search(&wrapped.argv[0], search_path.as_deref(), self.request.root),
             step.script,
         ) {
-            (Ok(program), script) => Ok(Some(Exec {
-                is_given: self.is_given(&program),
-                is_by_file: step.is_by_file,
-                // A first line may also say where to search: `#!/usr/bin/env -S PATH=DIR python3`.
-                named_by_file: step.is_by_file
-                    && (wrapped.argv[0].as_encoded_bytes().contains(&b'/') || !is_found(&program, self.request)),
-                program,
-                argv: wrapped.argv,
-                search_path,
-                script,
-            })),
+            (Ok(program), script) => {
+                self.traced.searched.extend(program.path.parent().map(Path::to_owned));
+                Ok(Some(Exec {
+                    is_given: self.is_given(&program),
+                    is_by_file: step.is_by_file,
+                    // A first line may also say where to search: `#!/usr/bin/env -S PATH=DIR python3`.
+                    named_by_file: step.is_by_file
+                        && (wrapped.argv[0].as_encoded_bytes().contains(&b'/') || !is_found(&program, self.request)),
+                    program,
+                    argv: wrapped.argv,
+                    search_path,
+                    script,
+                }))
+            }
             // `#!/usr/bin/env python3` is a way to write `#!python3`, and a missing Python is the same error.
             (Err(CommandError::NotFound { .. }), Some(script)) => Err(CommandError::MissingInterpreter {
                 script,

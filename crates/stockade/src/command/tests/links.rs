@@ -74,6 +74,32 @@ fn a_first_line_that_says_where_to_search_names_the_program() {
 }
 
 #[test]
+fn a_first_line_makes_no_script_of_an_argument() {
+    let machine = machine();
+    machine.file("home/notes", "");
+    for (name, line) in [
+        ("by-bash", "#!/bin/bash --rcfile"),
+        ("by-env", "#!/usr/bin/env python3"),
+    ] {
+        machine.program(format!("home/work/root/{name}"), &format!("{line}\n"));
+    }
+    machine
+        .program("home/bin/node", ELF)
+        .program("home/work/root/own", "#!@/home/bin/node --require\n");
+    for typed in ["./by-bash", "./by-env", "./own"] {
+        assert_eq!(
+            machine.entrypoints(&[typed, "@/home/notes"]),
+            ["home/work/root/".to_owned() + &typed[2..]]
+        );
+    }
+    assert_eq!(
+        machine.entrypoints(&["bash", "--rcfile", "x", "@/home/notes"]),
+        ["home/notes"],
+        "so this proves nothing"
+    );
+}
+
+#[test]
 fn a_script_that_a_run_may_have_chosen_is_not_there_for_being_named() {
     let machine = machine();
     machine

@@ -58,6 +58,20 @@ fn installations_on_the_search_path_come_along() {
     assert_eq!(names, ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "PYENV_VERSION"]);
 }
 
+/// A run gets the directories of its caller's `PATH` that it can start something of.
+#[test]
+fn a_wrapper_finds_its_program_where_the_caller_would() {
+    let machine = Machine::new();
+    machine.program("home/bin/tool", ELF);
+    let searched = |argv: &[&str]| machine.find(argv).search_path;
+    assert_eq!(searched(&["env", "-C", "sub", "tool"]), [machine.path("home/bin")]);
+    assert_eq!(
+        searched(&["nice", "timeout", "5", "tool"]),
+        ["/usr/bin".into(), machine.path("home/bin")]
+    );
+    assert!(searched(&["tool"]).is_empty());
+}
+
 #[test]
 fn what_is_no_installation_stays_closed() {
     let machine = machine(
