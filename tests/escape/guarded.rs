@@ -1,7 +1,10 @@
 //! What the host later executes or trusts is read and never written: hooks, configuration, start-up files.
 
+use std::fs;
+use std::path::Path;
+
 use super::cases::{WRITING, attempts, works};
-use crate::common::{Probe, run};
+use crate::common::{Place, Probe, STOCKADE, finish, run};
 
 const REPOSITORY: &[(&str, &str)] = &[
     (".git/HEAD", "ref: refs/heads/main\n"),
@@ -611,4 +614,64 @@ fn a_new_repository_lifts_no_denial_but_the_one_that_guards_git() {
         .stdout("own\nclosed\n")
         .any_stderr()
         .ends();
+}
+
+/// What a user's own programs take for theirs in `/tmp`: clients of tmux do what a server there says, `ssh-add` gives an agent
+/// keys, and npm executes what its cache holds.
+#[test]
+fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
+    // No other name in `/tmp` holds it.
+    let number = format!("7340{:08}", std::process::id());
+    let existing = [
+        format!("/tmp/tmux-{number}0/default"),
+        format!("/tmp/tmux-{number}1/default"),
+        format!("/tmp/ssh-stockade{number}/agent.1"),
+        format!("/tmp/v8-compile-cache-{number}/x"),
+    ];
+    let attacks = [
+        format!("rm {}", existing[0]),
+        format!("mv /tmp/tmux-{number}1 /tmp/stockade-escape-{number}"),
+        format!("mv {} {}.old", existing[2], existing[2]),
+        format!("echo evil > {}", existing[3]),
+        format!("mkdir /tmp/tmux-{number}2"),
+        format!("mkdir /tmp/jest_{number}"),
+        format!("ln -s . /tmp/tsx-{number}"),
+        format!("touch /tmp/vscode-{number}.sock"),
+    ];
+    let make = || {
+        let directories = existing.iter().filter_map(|path| Path::new(path).parent());
+        directories.for_each(|directory| fs::create_dir_all(directory).unwrap());
+        existing.iter().for_each(|path| fs::write(path, "theirs").unwrap());
+    };
+    let clear = || {
+        let names = fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+        for path in names.filter(|path| path.to_string_lossy().contains(&number)) {
+            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+        }
+    };
+    let place = Place::new();
+    let succeed = |words: &[&str]| -> Vec<&String> {
+        make();
+        let tried = attacks.iter().filter(|attack| {
+            let mut command = place.command(words[0]);
+            finish(command.args(&words[1..]).args(["sh", "-c", attack]), b"")
+                .status
+                .success()
+        });
+        let tried = tried.collect();
+        clear();
+        tried
+    };
+    assert_eq!(succeed(&["env"]).len(), attacks.len(), "so this proves nothing");
+    for profile in ["filesystem", "workspace", "trusted"] {
+        let words = [STOCKADE.path(), "run", "--ask", "never", "--profile", profile, "--"];
+        assert_eq!(succeed(&words), [""; 0], "{profile}");
+        make();
+        let read = finish(
+            place.command(words[0]).args(&words[1..]).args(["cat", &existing[3]]),
+            b"",
+        );
+        clear();
+        assert_eq!(read.stdout(), "theirs", "{profile}: {}", read.stderr());
+    }
 }

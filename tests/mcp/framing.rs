@@ -209,17 +209,24 @@ fn a_signal_ends_the_server_and_so_does_the_death_of_the_wrapper() {
 /// Its client may have been killed, and it may take the end of its input for nothing.
 #[test]
 fn a_server_that_stays_when_its_client_is_gone_is_ended() {
+    assert_ended("trap '' TERM; while :; do sleep 1; done");
+}
+
+/// The first line that it writes then fails.
+#[test]
+fn a_server_that_writes_when_its_client_is_gone_is_ended_too() {
+    let line = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
+    assert_ended(&format!(
+        "trap '' TERM PIPE; while :; do echo '{line}'; sleep 0.1; done"
+    ));
+}
+
+/// Asserts that a server whose client goes away is ended.
+fn assert_ended(server: &str) {
     let place = Place::new();
     let mut wrapper = place
         .command(STOCKADE)
-        .args([
-            "mcp",
-            "wrap",
-            "--",
-            "sh",
-            "-c",
-            "trap '' TERM; while :; do sleep 1; done",
-        ])
+        .args(["mcp", "wrap", "--", "sh", "-c", server])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -113,28 +113,32 @@ where
 
 /// Carries the server's lines, and their end.
 fn serve_server(session: &Session, from_server: impl Read) {
-    carry_to_client(session, from_server);
+    let written = carry_to_client(session, from_server);
     session.end();
     session.close_client();
-    close_standard_output();
+    // A client that is gone learns nothing, and by what it left open is seen to be gone.
+    if written.is_ok() {
+        close_standard_output();
+    }
 }
 
-fn carry_to_client(session: &Session, from_server: impl Read) {
+/// Returns an error if the client takes no more.
+fn carry_to_client(session: &Session, from_server: impl Read) -> io::Result<()> {
     let mut lines = Lines::of(from_server);
     loop {
         let line = match lines.next() {
             Ok(Some(line)) => line,
-            Ok(None) => return,
-            Err(error) => return session.tell_end("the server", &error),
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                session.tell_end("the server", &error);
+                return Ok(());
+            }
         };
         let _busy = session.carrying();
-        let written = match session.of_server(line) {
-            Passed::AsIs => session.to_client(line),
-            Passed::Changed(text) => session.to_client(text.as_bytes()),
-            Passed::Nothing => Ok(()),
-        };
-        if written.is_err() {
-            return;
+        match session.of_server(line) {
+            Passed::AsIs => session.to_client(line)?,
+            Passed::Changed(text) => session.to_client(text.as_bytes())?,
+            Passed::Nothing => {}
         }
     }
 }

@@ -22,6 +22,7 @@ mod placed;
 mod reach;
 mod resolve;
 mod sockets;
+mod temporary;
 #[cfg(test)]
 mod tests;
 

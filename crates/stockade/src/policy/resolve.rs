@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::decide::SPECIAL;
+use super::temporary;
 use super::{
     Access, Asks, BASE, Capabilities, DenialKind, DenialRule, Entry, Grant, GrantExtent, HostGrant, Listed,
     ListenGrant, Mode, NetworkPolicy, Opened, Policy, Role, SecretList, SocketGrant, Target, environment,
@@ -375,6 +376,7 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<DenialRu
         DenialKind::Guarded,
     ));
     denials.push(built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded));
+    denials.extend(temporary::denials());
     denials.extend(circumstances.closed.iter().map(|rule| DenialRule {
         target: anchored(&rule.value, circumstances),
         access: both,
