@@ -751,6 +751,50 @@ fn a_job_reads_no_file_for_naming_it_as_a_script() {
     assert!(rows[2]["hint"].as_str().unwrap().contains(&hint), "{rows:?}");
 }
 
+/// A job's narrower profile or root makes no program the user's that another job may have made.
+#[test]
+fn a_job_gets_no_program_from_where_jobs_with_another_profile_or_root_write() {
+    let place = Place::new();
+    place.program("~/notes.sh", "#!/bin/sh\necho NOTES");
+    // Outside of the home, in which `PATH` guards its directories.
+    let directories = [place.path("tools"), place.root.with_file_name("tools")];
+    for directory in directories.iter().chain([&place.path("sub")]) {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let directories = directories.map(|directory| directory.display().to_string());
+    let own = format!("[[write]]\npath = \"{}\"\nwhy = \"tools\"\n", directories[1]);
+    place.file("~/wide.toml", profile("wide", "workspace") + &own);
+    let path = format!("{}:{}:/usr/bin:/bin", directories[0], directories[1]);
+    let notes = place.path("~/notes.sh").display().to_string();
+    let wide = place.path("~/wide.toml").display().to_string();
+    write(
+        &place,
+        &[
+            json!({"shell": format!("ln -s {notes} {}/own", directories[0])}),
+            json!({"shell": format!("ln -s {notes} {}/other", directories[1]), "profile": wide}),
+            json!({"command": ["own"], "root": "sub"}),
+            json!({"command": ["own"], "root": "sub", "profile": "minimal"}),
+            json!({"command": ["other"]}),
+            json!({"command": ["env", "other"], "profile": "minimal"}),
+        ],
+    );
+    let mut command = command(
+        &place,
+        &["--jobs", "1", "--profile", "workspace", "--allow-profile", &wide],
+    );
+    let finished = finish(command.env("PATH", &path), b"");
+    let rows = rows(&finished.stdout());
+    for made in &rows[..2] {
+        assert_eq!(made["exit_code"], 0, "so this proves nothing: {made}");
+    }
+    let mut free = place.command("sh");
+    let free = finish(free.env("PATH", &path).args(["-c", "own; other"]), b"");
+    assert_eq!(free.stdout(), "NOTES\nNOTES\n", "so this proves nothing");
+    for row in &rows[2..] {
+        assert!(row["exit_code"] != 0 && !row.to_string().contains("NOTES"), "{row}");
+    }
+}
+
 /// An earlier run may have made the link: `workspace` writes `/tmp`.
 #[test]
 fn a_root_that_is_a_link_out_of_a_written_tree_is_refused() {

@@ -64,6 +64,36 @@ fn a_client_reads_no_file_for_naming_it_as_a_script() {
     assert!(text(&result).starts_with("Permission denied:"), "{result}");
 }
 
+/// A call's narrower profile makes no program the user's that another call may have made.
+#[test]
+fn a_client_gets_no_program_from_where_calls_with_another_profile_write() {
+    let place = Place::new();
+    place.program("~/notes.sh", "#!/bin/sh\necho NOTES");
+    // Outside of the home, in which `PATH` guards its directories.
+    let tools = place.root.with_file_name("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    place.file(
+        "~/wide.toml",
+        format!(
+            "version = 1\nname = \"wide\"\ndescription = \"own\"\nextends = \"workspace\"\n\
+             [[write]]\npath = \"{}\"\nwhy = \"tools\"\n",
+            tools.display()
+        ),
+    );
+    let link = tools.join("tool");
+    let line = format!("ln -s {} {}", place.path("~/notes.sh").display(), link.display());
+    let path = format!("{}:/usr/bin:/bin", tools.display());
+    let wide = place.path("~/wide.toml").display().to_string();
+    let mut session = Session::with_path(&place, &["--ceiling", &wide], &path);
+    let made = session.call("run_command", json!({"command": line, "profile": "wide"}));
+    assert!(link.exists(), "so this proves nothing: {made}");
+    for profile in ["wide", "workspace", "minimal"] {
+        let result = session.call("run_command", json!({"argv": ["tool"], "profile": profile}));
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(!result.to_string().contains("NOTES"), "{result}");
+    }
+}
+
 #[test]
 fn arguments_of_wrong_types_run_nothing() {
     let place = Place::new();

@@ -1,7 +1,7 @@
 //! A client without an SDK: it writes lines and reads lines, so it can write any.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -29,28 +29,39 @@ pub struct Session {
 impl Session {
     /// Starts a server in a place, and shakes hands. The client shows forms where it has an answer for them.
     pub fn start(place: &Place, flags: &[&str], answer: Option<Value>) -> Session {
-        let mut session = Session::silent(place, flags);
+        Session::silent(place, flags).greet(answer)
+    }
+
+    /// The same, where the server has this search path, and without forms.
+    pub fn with_path(place: &Place, flags: &[&str], path: &str) -> Session {
+        Session::of(place.command(STOCKADE).env("PATH", path), flags).greet(None)
+    }
+
+    fn greet(mut self, answer: Option<Value>) -> Session {
         let capabilities = if answer.is_some() {
             json!({ "elicitation": {} })
         } else {
             json!({})
         };
-        session.answer = answer.unwrap_or_default();
-        let greeting = session.ask(
+        self.answer = answer.unwrap_or_default();
+        let greeting = self.ask(
             "initialize",
             &json!({
                 "protocolVersion": WITH_REQUESTS, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" }
             }),
         );
         assert_eq!(greeting["result"]["serverInfo"]["name"], "stockade", "{greeting}");
-        session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        session
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        self
     }
 
     /// The same, and the client says nothing yet.
     pub fn silent(place: &Place, flags: &[&str]) -> Session {
-        let mut server = place
-            .command(STOCKADE)
+        Session::of(&mut place.command(STOCKADE), flags)
+    }
+
+    fn of(command: &mut Command, flags: &[&str]) -> Session {
+        let mut server = command
             .args(["mcp", "serve"])
             .args(flags)
             .stdin(Stdio::piped())
