@@ -235,7 +235,8 @@ fn no_name_in_shared_memory_outlives_the_run() {
              for n in (0, 1): os.unlink(top + str(n))\n\
              os.link(top + '2', top + 'linked')\n\
              os.rename(top + '3', top + 'renamed')\n\
-             os.rename(top + '4', top + '5')\n"
+             os.rename(top + '4', top + '5')\n\
+             os.rename(top + '6', top + '6')\n"
         )
     };
     let free = finish(Place::new().command(python()).args(["-I", "-c", &code(20_000)]), b"");

@@ -316,6 +316,30 @@ fn no_interpreter_is_taken_from_beside_a_script() {
     }
 }
 
+/// An earlier run may have made the link, or the first line.
+#[test]
+fn a_link_or_a_first_line_of_a_run_leads_to_no_other_script() {
+    let place = Place::new();
+    let beside = place.root().with_file_name("beside");
+    std::fs::create_dir(&beside).unwrap();
+    let notes = beside.join("notes.sh");
+    std::fs::write(&notes, "#!/bin/sh\necho NOTES\n").unwrap();
+    std::fs::set_permissions(&notes, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(&notes, place.root().join("link.sh")).unwrap();
+    std::os::unix::fs::symlink(&beside, place.root().join("directory")).unwrap();
+    place.file("line", &format!("#!{}\nx\n", notes.display()));
+    let run = |script: &str| place.exec(&["--profile", "minimal", script]);
+    assert_eq!(run(notes.to_str().unwrap()).stdout, "NOTES\n");
+    for link in ["link.sh", "directory/notes.sh"] {
+        let called = run(link);
+        assert_eq!((called.code, &*called.stdout), (125, ""), "{}", called.stderr);
+        let said = format!("`{link}` leads out of `{}`", place.root().display());
+        assert!(called.stderr.contains(&said), "{}", called.stderr);
+    }
+    let called = run("line");
+    assert_eq!((called.code, &*called.stdout), (126, ""), "{}", called.stderr);
+}
+
 #[test]
 fn a_fifo_is_no_script() {
     let place = Place::new();

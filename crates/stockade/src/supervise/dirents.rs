@@ -321,6 +321,10 @@ fn rename_with(
         (new.parent.as_fd(), new.component()),
         flags,
     )?;
+    // Two names of one object stay as they are (rename(2)).
+    if moved.is_some_and(|moved| replaced.is_some_and(|replaced| replaced.identity() == moved.identity())) {
+        return Ok(CallAnswer::Value(0));
+    }
     taking_over::vacate(context, &old, moved, Some(&new));
     taking_over::vacate(context, &new, replaced, exchanges.then_some(&old));
     if let Some(replaced) = replaced.filter(|replaced| !exchanges && !replaced.has_other_names()) {
