@@ -62,7 +62,9 @@ impl<'a> Installation<'a> {
             self.add_hop(&hop, real);
         }
         let walked = self.walker.walk(path);
-        let is_script = matches!(program.head, Head::Script(_)) && !is_below_base(real);
+        // What is in the root is the runs' own.
+        let is_others = !is_below_base(real) && !real.starts_with(self.request.root);
+        let is_script = matches!(program.head, Head::Script(_)) && is_others;
         if is_script && (may_be_chosen || self.is_led_out(&walked)) && !self.covers(real, InstallationAccess::Execute) {
             return false;
         }

@@ -8,7 +8,7 @@ use super::host;
 use super::mention::{Mention, mention, names_the_start};
 use super::refusal::{Reason, Refusal, Refusals};
 use crate::policy::Kind;
-use crate::policy::{Access, Policy};
+use crate::policy::{Access, DenialKind, DenialRule, Policy, Target};
 use crate::profile::{HostPattern, Ports};
 
 /// A flag of `stockade run` that grants a path.
@@ -328,10 +328,13 @@ impl<'a> GrantLimits<'a> {
         let Some(policy) = self.policy else {
             return false;
         };
+        // `/tmp` holds names that programs obey, and is what people grant.
+        let is_of_tmp =
+            |denial: &&DenialRule| denial.kind == DenialKind::Guarded && matches!(denial.target, Target::Glob { .. });
         let closes_inside = policy
             .denials
             .iter()
-            .filter(|denial| denial.access.intersects(flag.access()))
+            .filter(|denial| denial.access.intersects(flag.access()) && !is_of_tmp(denial))
             .any(|denial| denial.is_within(directory));
         !is_wide && !closes_inside
     }
