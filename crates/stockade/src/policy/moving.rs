@@ -8,8 +8,9 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
-use globset::GlobMatcher;
+use globset::{Glob, GlobMatcher};
 
 use super::closed::{compile, essence};
 use super::decide::{begun_packages, holds_packages};
@@ -130,8 +131,8 @@ pub(super) enum Course {
 pub(super) enum GlobPart {
     /// Exactly this name.
     Literal(OsString),
-    /// A name that matches the glob.
-    Name(GlobMatcher),
+    /// A name that matches the glob, which is compiled at the first name that comes so far.
+    Name(Glob, OnceLock<GlobMatcher>),
     /// `**`: any number of names; at the end at least one.
     Any,
 }
@@ -218,8 +219,7 @@ fn step(part: &str, kind: DenialKind) -> Option<GlobPart> {
     if part.contains("**") || !has_plain_classes(part) {
         return None;
     }
-    let glob = compile(part, kind).ok()?;
-    Some(GlobPart::Name(glob.compile_matcher()))
+    Some(GlobPart::Name(compile(part, kind).ok()?, OnceLock::new()))
 }
 
 /// Whether all classes contain only letters, digits and `_`, and so no separator.
@@ -277,9 +277,13 @@ fn advance(steps: &[GlobPart], at: usize, part: Component<'_>, after: &mut BTree
     let name = part.as_os_str();
     match &steps[at] {
         GlobPart::Literal(literal) if literal == name => enter(steps, at + 1, after),
-        GlobPart::Name(glob) if glob.is_match(name) => enter(steps, at + 1, after),
+        GlobPart::Name(glob, compiled) => {
+            if compiled.get_or_init(|| glob.compile_matcher()).is_match(name) {
+                enter(steps, at + 1, after);
+            }
+        }
         GlobPart::Any if at + 1 == steps.len() => enter(steps, at + 1, after),
         GlobPart::Any => enter(steps, at, after),
-        GlobPart::Literal(_) | GlobPart::Name(_) => {}
+        GlobPart::Literal(_) => {}
     }
 }
