@@ -34,7 +34,7 @@ pub fn jobs(argument: Arg) -> Arg {
     argument.help("The jobs, one JSON object a line; `-` is standard input")
 }
 
-/// Nobody watches each job of a batch.
+/// No person watches each job of a batch.
 pub fn ask(argument: Arg) -> Arg {
     argument.default_value("never").hide_short_help(true)
 }

@@ -52,7 +52,7 @@ pub fn follow(
     }
 }
 
-/// Waits a while, and tells whether nobody reads the output any more.
+/// Waits a while, and tells whether the output has no reader any more.
 fn is_output_closed() -> bool {
     let output = io::stdout();
     let mut polled = [PollFd::new(output.as_fd(), PollFlags::empty())];

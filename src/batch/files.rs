@@ -36,7 +36,7 @@ impl Files {
         each.fold(sandbox, |sandbox, (path, name)| sandbox.guard(path, name))
     }
 
-    /// Adds the file, and the name that a person knows it by: whoever replaces a link on the way has replaced the file.
+    /// Adds the file, and the name that a person knows it by: a run that replaces a link on the way has replaced the file.
     fn add(&mut self, path: &Path, name: &'static str) -> io::Result<()> {
         let real = fs::canonicalize(path)?;
         let named = std::path::absolute(path)?;

@@ -22,7 +22,7 @@ use sandboxes::Sandboxes;
 use signals::Signals;
 use stockade_batch::{BatchError, Lines, Output, Resumed, Stop, Stoppable, Tally};
 
-/// Exit code: a job has no answer, or nobody read it.
+/// Exit code: a job has no answer, or its answer no reader.
 const UNANSWERED: u8 = 1;
 
 /// Carries out a batch; returns the exit code.

@@ -220,7 +220,7 @@ impl Decider<'_> {
         }
     }
 
-    /// The reason of a denial where nobody can be asked.
+    /// The reason of a denial where no person can be asked.
     fn unasked(&self, reason: &str, could_be_confined: bool) -> String {
         let name = self.agent.title();
         match could_be_confined {

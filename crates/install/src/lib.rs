@@ -3,7 +3,7 @@
 //!
 //! Settings are edited as texts at the places that a parser tells, so that comments, order and layout stay. Before a change is
 //! offered, taking it back has given the old text byte by byte. This crate reads and writes such files and nothing else; it
-//! prints nothing, asks nobody and starts nothing.
+//! prints nothing, asks nothing and starts nothing.
 
 mod agents;
 mod clients;

@@ -90,8 +90,8 @@ impl Surroundings {
             .map(|directory| directory.join("models.toml"))
     }
 
-    /// Whether a directory is a home, contains the caller's, or is `/`: too wide for a root that nobody named. `HOME` may
-    /// be unset or another directory, as in services, so the user database counts too.
+    /// Whether a directory is a home, contains the caller's, or is `/`: too wide for a root that the user didn't
+    /// name. `HOME` may be unset or another directory, as in services, so the user database counts too.
     #[must_use]
     pub fn holds_home(&self, directory: &Path) -> bool {
         let is_in_parent = |home: &Path| {

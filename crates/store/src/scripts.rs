@@ -30,7 +30,7 @@ const SCRIPTS: Kind = Kind {
 /// The origin of a script's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Inferred; nobody chose it.
+    /// Inferred; no person chose it.
     Emergent,
     /// Chosen by a person.
     Manual,

@@ -45,7 +45,7 @@ impl Signpost {
     const YES: u32 = 1;
     const NO: u32 = 2;
 
-    /// A signpost that nobody has set yet.
+    /// A signpost that isn't set yet.
     pub const fn new() -> Self {
         Signpost(AtomicU32::new(Self::OPEN))
     }

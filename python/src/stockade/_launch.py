@@ -23,7 +23,7 @@ _NOT_EXECUTABLE, _NOT_FOUND, _PAST_TIME = 126, 127, 124
 
 
 class Launch:
-    """The words and descriptors of one start. Whoever starts it calls :meth:`started` or :meth:`abandon` next.
+    """The words and descriptors of one start. The caller that starts it calls :meth:`started` or :meth:`abandon` next.
 
     The report and Stockade's messages go to files in memory, so nothing has to read them while the run goes on.
     """

@@ -364,7 +364,7 @@ impl Session {
                     self.state().calls.give_up(&id);
                 }
             }
-            // A server might run it all the same, and nobody would follow it.
+            // A server might run it all the same, and this session would not follow it.
             "tools/call" => return Message::odd("a call of a tool needs an id"),
             _ => {}
         }

@@ -480,7 +480,8 @@ fn inherited(streams: &Streams) -> &'static [RawFd] {
     }
 }
 
-/// Refuses a datagram socket as a standard stream, which nobody would judge or see: every message may name another receiver.
+/// Refuses a datagram socket as a standard stream, which the supervisor would neither judge nor see: every message may
+/// name another receiver.
 fn refuse_datagram_streams(policy: &Policy, streams: &Streams) -> Result<(), LaunchError> {
     const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
     let reaches_all = policy.reach == NetworkPolicy::Everything;

@@ -244,9 +244,9 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
 /// Who enforces what Landlock and the filter can't.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// Nobody: nothing of the kind is requested, or it is refused.
+    /// None: nothing of the kind is requested, or it is refused.
     Alone,
-    /// Nobody, which was accepted by name.
+    /// None, which was accepted by name.
     None,
     /// The supervisor.
     Supervised(Supervision),

@@ -513,7 +513,7 @@ fn is_unreadable(process: i32) -> bool {
 }
 
 /// Whether these processes may hold files that none of their descriptors shows: a process can't be looked into, or a
-/// socket holds descriptors that nobody has received yet (`unix_show_fdinfo`).
+/// socket holds descriptors that no process has received yet (`unix_show_fdinfo`).
 fn have_descriptors_under_way(processes: &[i32]) -> bool {
     let waits = |entry: fs::DirEntry| {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();

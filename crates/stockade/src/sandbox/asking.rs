@@ -28,7 +28,7 @@ pub(super) struct Escalating {
 
 impl Escalating {
     /// No approver and no observer.
-    pub(super) const NOBODY: Escalating = Escalating {
+    pub(super) const NONE: Escalating = Escalating {
         approver: None,
         timeout: None,
         unit: Unit::Grants,

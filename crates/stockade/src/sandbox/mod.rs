@@ -117,7 +117,7 @@ impl Sandbox {
             accepted: Vec::new(),
             trace: Trace::Exact,
             foreign_trees: None,
-            escalating: Escalating::NOBODY,
+            escalating: Escalating::NONE,
             guarded: Vec::new(),
             named: Vec::new(),
         }

@@ -22,7 +22,7 @@ const MOST: usize = 64;
 const DEEPEST: usize = 8;
 
 /// A process id that no process has.
-const NOBODY: i32 = -1;
+const NO_PROCESS: i32 = -1;
 
 /// One nested run.
 pub struct NestedRun {
@@ -183,7 +183,7 @@ impl Labels {
             Some(ancestry) => Applying::new(&all, &ancestry, worker_fds, caller),
             None => Applying {
                 list: all,
-                top: NOBODY,
+                top: NO_PROCESS,
                 is_certain: false,
             },
         }
@@ -234,7 +234,7 @@ impl Applying {
                 Ancestry::No => {}
                 Ancestry::Surely => orphaned.push(Arc::clone(nested_run)),
                 Ancestry::Perhaps => {
-                    top = NOBODY;
+                    top = NO_PROCESS;
                     orphaned.push(Arc::clone(nested_run));
                 }
             }

@@ -100,7 +100,7 @@ pub enum Cutting {
 /// attributes, watches, the scheduling of other processes, and, whatever [`Sockets`] says, addresses in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
-    /// They are refused, since nobody could judge them.
+    /// They are refused, since no part of Stockade could judge them.
     Refused,
     /// They are allowed: the user accepted that nothing judges them.
     Allowed,

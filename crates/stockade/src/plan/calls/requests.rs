@@ -38,7 +38,7 @@ const SIZE: Case = Case {
     then: Action::Notify,
 };
 
-/// Turns `O_ASYNC` on, like `F_SETFL`. Without a supervisor nobody checks the owner, and it isn't listed.
+/// Turns `O_ASYNC` on, like `F_SETFL`. Without a supervisor the owner isn't checked, and the call isn't listed.
 const ASYNCHRONOUS_BY_IOCTL: Case = Case {
     when: &[Condition::low(1, Test::Equals(FIOASYNC))],
     then: Action::Notify,
@@ -66,7 +66,7 @@ static SEEN_NETWORK_IOCTL: Verdict = Verdict {
     otherwise: errno(libc::ENOTTY),
 };
 
-/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (nobody else could
+/// Never `TIOCSTI` and `TIOCLINUX` (they type into the terminal), `TIOCCONS`, `TIOCSETD`, `TIOCEXCL` (no other process could
 /// open the user's terminal any more), `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, and none of a
 /// single file system or device.
 #[rustfmt::skip]
@@ -158,7 +158,7 @@ const ASYNCHRONOUS: Case = Case {
     then: Action::Notify,
 };
 
-/// Refused, since nobody checks the owner, which a caller may have set outside.
+/// Refused, since the owner isn't checked, which a caller may have set outside.
 const NEVER_ASYNCHRONOUS: Case = Case {
     then: errno(libc::EPERM),
     ..ASYNCHRONOUS

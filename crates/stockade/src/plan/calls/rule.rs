@@ -88,7 +88,7 @@ impl CallRule {
             | Self::Peer
             | Self::Truncate
             | Self::Umask => &SEEN,
-            // The outer run's supervisor collects the texts, or nobody does.
+            // The outer run's supervisor collects the texts, if there is one.
             Self::Say if posture.unjudged == Unjudged::Outside => return None,
             Self::Say => &HEARD,
             Self::Ask => &ASK,

@@ -390,7 +390,7 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
     assert!(!matcher.decide(Access::WRITE, Path::new("/w/b/c")).is_allowed());
 }
 
-/// Whoever writes these decides what is confined, or what a run with other grants does.
+/// The writer of these decides what is confined, or what a run with other grants does.
 #[test]
 fn what_starts_stockade_from_python_and_node_is_never_written() {
     let denials = vec![listed_denial(SecretList::Guarded, &[])];
