@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -57,14 +58,18 @@ pub fn hash_of(path: &Path, content: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The whole content of a script.
+/// The whole content of a script, by its real path.
 ///
 /// # Errors
-/// It can't be read, or is too long for a script.
+/// It can't be read, is too long for a script, or something on the way was replaced meanwhile by a link, perhaps by a run.
 pub fn content(path: &Path) -> io::Result<Vec<u8>> {
     const LONGEST: u64 = 64 << 20;
     let mut content = Vec::new();
-    open_file(path)?.take(LONGEST + 1).read_to_end(&mut content)?;
+    let file = open_file(path)?;
+    if std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))? != path {
+        return Err(io::Error::other("it was moved meanwhile"));
+    }
+    file.take(LONGEST + 1).read_to_end(&mut content)?;
     match content.len() as u64 > LONGEST {
         true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than 64 MiB")),
         false => Ok(content),

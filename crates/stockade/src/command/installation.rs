@@ -55,17 +55,19 @@ impl<'a> Installation<'a> {
             rust::add_packaged_proxy(self, path, real);
             return true;
         }
-        if !named_by_file {
+        let walked = self.walker.walk(path);
+        // A link that leads elsewhere by now was changed by another run.
+        let is_led_out = walked.real != *real || self.is_led_out(&walked);
+        if !named_by_file && !is_led_out {
             self.trust_named(path);
         }
         for hop in link::hops(path, &mut self.walker) {
             self.add_hop(&hop, real);
         }
-        let walked = self.walker.walk(path);
         // What is in the root is the runs' own.
         let is_others = !is_below_base(real) && !real.starts_with(self.request.root);
         let is_script = matches!(program.head, Head::Script(_)) && is_others;
-        if is_script && (may_be_chosen || self.is_led_out(&walked)) && !self.covers(real, InstallationAccess::Execute) {
+        if is_script && (may_be_chosen || is_led_out) && !self.covers(real, InstallationAccess::Execute) {
             return false;
         }
         self.add_file(real, THE_FILE_ALONE);
@@ -94,12 +96,13 @@ impl<'a> Installation<'a> {
     pub(super) fn trust_named(&mut self, path: &Path) {
         let root = self.request.root;
         let walked = self.walker.walk(path);
-        if self.is_led_out(&walked) {
+        let hops = link::hops(path, &mut self.walker);
+        // The links are read once more for the hops.
+        if self.is_led_out(&walked) || hops.last() != Some(&walked.real) {
             return;
         }
-        let hops = link::hops(path, &mut self.walker).into_iter();
-        for hop in hops.take_while(|hop| !hop.starts_with(root)) {
-            self.trust(&hop);
+        for hop in hops.iter().take_while(|hop| !hop.starts_with(root)) {
+            self.trust(hop);
         }
     }
 
