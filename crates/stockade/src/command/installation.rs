@@ -87,8 +87,17 @@ impl<'a> Installation<'a> {
             .filter(|above| above.file_name() == Some(OsStr::new("node_modules")))
             .last();
         let around = prefix_of(hop).into_iter().chain(packages).chain([hop]);
-        self.trusted
-            .extend(around.filter_map(|path| self.walker.canonical(path)));
+        let found: Vec<PathBuf> = around.filter_map(|path| self.walker.canonical(path)).collect();
+        // Not all of a home for a program in its `bin`.
+        let fence = self.fence();
+        let narrow: Vec<PathBuf> = found.into_iter().filter(|real| fence.admits(real)).collect();
+        self.trusted.extend(narrow);
+    }
+
+    fn fence(&mut self) -> &mut Fence {
+        let (request, walker) = (self.request, &mut self.walker);
+        self.fence
+            .get_or_insert_with(|| Fence::new(request.root, request.home, request.variable, walker))
     }
 
     /// Trusts the directories around a path that the user named, and those around the links on its way, up to one in the root,
@@ -163,10 +172,17 @@ impl<'a> Installation<'a> {
 
     /// Grants a tree or a file. Returns false if it doesn't exist or is too wide; the caller must find another way.
     pub(super) fn add(&mut self, path: &Path, access: InstallationAccess, reason: &'static str) -> bool {
-        match self.walker.canonical(path) {
+        match self.resolved(path) {
             Some(real) => self.add_real(real, access, reason, false),
             None => false,
         }
+    }
+
+    /// The real path of what is there; `None` where a link leads out of a tree in which a run may have made it.
+    pub(super) fn resolved(&mut self, path: &Path) -> Option<PathBuf> {
+        let walked = path.is_absolute().then(|| self.walker.walk(path))?;
+        let is_open = walked.exists && (is_below_base(&walked.real) || !self.is_led_out(&walked));
+        is_open.then_some(walked.real)
     }
 
     /// Grants one file by the kernel's path, wherever it lies.
@@ -182,14 +198,12 @@ impl<'a> Installation<'a> {
         if is_below_base(&real) || self.covers(&real, access) || self.is_written(&real) {
             return true;
         }
-        let request = self.request;
+        self.fence();
         self.runs_trees();
-        let trees = self.runs_trees.as_deref().unwrap_or_default();
-        let walker = &mut self.walker;
-        let fence = self
-            .fence
-            .get_or_insert_with(|| Fence::new(request.root, request.home, request.variable, walker));
-        if !fence.admits(&real) || !(is_file || fence.expects(&real, &self.trusted, trees, walker)) {
+        let (Some(fence), Some(trees)) = (&mut self.fence, &self.runs_trees) else {
+            return false;
+        };
+        if !fence.admits(&real) || !(is_file || fence.expects(&real, &self.trusted, trees, &mut self.walker)) {
             return false;
         }
         self.belongs

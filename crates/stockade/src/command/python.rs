@@ -30,7 +30,7 @@ pub(super) fn add_environment(installation: &mut Installation<'_>, hop: &Path) -
             && installation.trusts(prefix)
             && !installation.may_be_a_runs(prefix)
         {
-            installation.trust(&home.join("python3"));
+            installation.trust_named(&home.join("python3"));
         }
         next = add_base(installation, &home);
     }

@@ -24,13 +24,9 @@ const TELLING: [&str; 2] = ["rustup", "volta-shim"];
 /// made. Returns the directories, as written, that are open as a result.
 pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> Vec<PathBuf> {
     let outside = program::directories(installation.request.search_path).filter(|directory| !is_below_base(directory));
-    // Where a run may have put a link in the place of a directory, it chose what that opens.
-    let resolve = |directory| {
-        let walked = installation.walker.walk(directory);
-        let is_open = walked.exists && (is_below_base(&walked.real) || !installation.is_led_out(&walked));
-        is_open.then_some((directory, walked.real))
-    };
-    let directories: Vec<(&Path, PathBuf)> = outside.filter_map(resolve).collect();
+    let directories: Vec<(&Path, PathBuf)> = outside
+        .filter_map(|directory| Some((directory, installation.resolved(directory)?)))
+        .collect();
     if !directories.is_empty() {
         installation.written = written
             .iter()

@@ -213,6 +213,10 @@ impl<'a> ExecTrace<'a> {
         if step.is_given {
             self.add_entrypoint(&script, step.program.real.clone());
         }
+        if self.traced.installation.may_be_a_runs(&script) {
+            // The line may be a run's, whatever the user's words led to before.
+            self.traced.installation.distrust();
+        }
         let path: PathBuf = self.request.root.join(&shebang.interpreter).components().collect();
         let program = program::inspect(&path).map_err(|refusal| match refusal {
             NotAProgram::Absent => CommandError::MissingInterpreter {

@@ -48,6 +48,13 @@ fn a_marker_where_runs_write_names_no_further_installation() {
     assert_eq!(machine.grants(&typed), ["x shared/venv"]);
     machine.written.clear();
     assert_eq!(machine.grants(&typed), ["x shared/venv", "x home/conda"]);
+    // The user's own line, by a link that a run may have put there since.
+    machine.written.push(machine.path("shared"));
+    machine
+        .link("shared/python", "@/home/conda")
+        .program("home/own/bin/python3", ELF)
+        .file("home/own/pyvenv.cfg", "home = @/shared/python/bin");
+    assert_eq!(machine.grants(&["@/home/own/bin/python3"]), ["x home/own"]);
 }
 
 #[test]
@@ -71,6 +78,43 @@ fn a_first_line_that_says_where_to_search_names_the_program() {
     }
     machine.search_path = format!("{}:/usr/bin", machine.path("home/private/bin").display()).into();
     assert_eq!(machine.grants(&["./by-user"])[1..], ["x home/private"]);
+}
+
+/// A program of `~/bin` that is the user's, started from there, makes nothing else of the home the user's choice.
+#[test]
+fn a_program_in_the_homes_bin_trusts_no_other_installation_of_the_home() {
+    let machine = machine();
+    machine
+        .program("home/work/root/tool.sh", "#!@/home/private/bin/python3\n")
+        .link("home/bin/tool", "@/home/work/root/tool.sh")
+        .program("home/work/root/.venv/bin/python3", ELF)
+        .file("home/work/root/.venv/pyvenv.cfg", "home = @/home/conda/bin\n")
+        .program("home/bin/own", "#!@/home/work/root/.venv/bin/python3\n")
+        .program("home/bin/timeout", ELF);
+    for typed in [
+        &["tool"] as &[&str],
+        &["@/home/bin/tool"],
+        &["own"],
+        &["timeout", "5", "./tool.sh"],
+    ] {
+        let grants = machine.grants(typed);
+        let whole = grants
+            .iter()
+            .any(|grant| ["x home/private", "x home/conda"].contains(&&**grant));
+        assert!(!whole && !grants.is_empty(), "{typed:?}: {grants:?}");
+    }
+}
+
+#[test]
+fn a_part_of_a_version_manager_is_no_link_that_a_run_made() {
+    let machine = machine();
+    fs::create_dir_all(machine.path("home/work/root/installs")).expect("a directory");
+    machine
+        .program("home/work/root/shims/t", ELF)
+        .file("home/go/private/key.go", "")
+        .link("home/work/root/lib", "@/home/go/private");
+    let grants = machine.grants(&["shims/t"]);
+    assert_eq!(grants, ["x home/work/root/shims", "x home/work/root/installs"]);
 }
 
 #[test]
