@@ -12,6 +12,10 @@ use crate::real_path::{Walked, Walker};
 /// The reason given for a program that belongs to no installation.
 const THE_FILE_ALONE: &str = "the command itself";
 
+/// Directories below a home with programs of many origins, each added separately: the one of the XDG base directory
+/// specification, and the older one of shells' start-up files.
+pub(super) const HOMES_BINS: [&str; 2] = [".local/bin", "bin"];
+
 /// The parts found so far.
 pub(super) struct Installation<'a> {
     pub request: &'a Request<'a>,
@@ -58,7 +62,7 @@ impl<'a> Installation<'a> {
         let walked = self.walker.walk(path);
         // A link that leads elsewhere by now was changed by another run.
         let is_led_out = walked.real != *real || self.is_led_out(&walked);
-        if !named_by_file && !is_led_out {
+        if !named_by_file {
             self.trust_named(path);
         }
         for hop in link::hops(path, &mut self.walker) {
@@ -103,15 +107,24 @@ impl<'a> Installation<'a> {
     /// Trusts the directories around a path that the user named, and those around the links on its way, up to one in the root,
     /// which an earlier run may have made. So it may have one that leads out of another tree where runs write.
     pub(super) fn trust_named(&mut self, path: &Path) {
-        let root = self.request.root;
-        let walked = self.walker.walk(path);
-        let hops = link::hops(path, &mut self.walker);
-        // The links are read once more for the hops.
-        if self.is_led_out(&walked) || hops.last() != Some(&walked.real) {
-            return;
-        }
-        for hop in hops.iter().take_while(|hop| !hop.starts_with(root)) {
-            self.trust(hop);
+        let mut named = path.to_owned();
+        for _ in 0..link::MAX_LINKS {
+            let (Some(directory), Some(name)) = (named.parent(), named.file_name()) else {
+                return;
+            };
+            let way = self.walker.walk(directory);
+            let hop = way.real.join(name);
+            if self.is_led_out(&way) || hop.starts_with(self.request.root) {
+                return;
+            }
+            self.trust(&hop);
+            let Ok(target) = std::fs::read_link(&hop) else { return };
+            named = way.real.join(target);
+            let there = self.walker.walk(&named).real;
+            let mut trees = self.runs_trees().iter();
+            if trees.any(|tree| hop.starts_with(tree) && !there.starts_with(tree)) {
+                return;
+            }
         }
     }
 
@@ -134,6 +147,13 @@ impl<'a> Installation<'a> {
         let (written, walker) = (self.request.written, &mut self.walker);
         let ask = || written.iter().map(|tree| walker.walk(tree).real).collect();
         self.runs_trees.get_or_insert_with(ask)
+    }
+
+    /// Whether a file is the user's own in a directory for programs of the home. Those are guarded in every profile.
+    pub(super) fn is_in_homes_bin(&mut self, real: &Path) -> bool {
+        let Some(home) = self.request.home else { return false };
+        let mut bins = HOMES_BINS.iter().map(|below| self.walker.canonical(&home.join(below)));
+        bins.any(|bin| bin.is_some() && bin.as_deref() == real.parent())
     }
 
     /// Revokes the trust in all paths named so far.

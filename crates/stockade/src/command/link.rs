@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::real_path::Walker;
 
 /// The most links to follow; the kernel gives up after as many (path_resolution(7)).
-const MAX_LINKS: usize = 40;
+pub(super) const MAX_LINKS: usize = 40;
 
 /// Each path of the program, from the given one to its file. The directory of every one has no links, so that `..` and
 /// prefixes mean what they seem to.

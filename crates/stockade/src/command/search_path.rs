@@ -4,15 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::installation::Installation;
+use super::installation::{HOMES_BINS, Installation};
 use super::program::Head;
 use super::{InstallationAccess, is_below_base, link, program};
 
 const REASON: &str = "a directory of `PATH`";
-
-/// Directories below a home with programs of many origins, each added separately: the one of the XDG base directory
-/// specification, and the older one of shells' start-up files.
-const MIXED: [&str; 2] = [".local/bin", "bin"];
 
 /// The most programs of such a directory to examine.
 const MOST_PROGRAMS: usize = 256;
@@ -34,7 +30,7 @@ pub(super) fn add(installation: &mut Installation<'_>, written: &[PathBuf]) -> V
             .collect();
     }
     let home = installation.request.home;
-    let is_mixed = |real: &Path| home.is_some_and(|home| MIXED.iter().any(|below| real == home.join(below)));
+    let is_mixed = |real: &Path| home.is_some_and(|home| HOMES_BINS.iter().any(|below| real == home.join(below)));
     let mut in_part = Vec::new();
     for (_, real) in &directories {
         if is_below_base(real) || installation.covers(real, InstallationAccess::Execute) {

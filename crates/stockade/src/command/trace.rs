@@ -229,14 +229,15 @@ impl<'a> ExecTrace<'a> {
         argv.extend(shebang.argument.clone().map(Cow::Owned));
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
+        let is_users = step.is_given && self.traced.installation.is_in_homes_bin(&step.program.real);
         Ok(Exec {
             is_given: step.is_given && !self.may_be_theirs(&program),
             program,
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
-            is_by_file: true,
-            named_by_file: true,
+            is_by_file: !is_users,
+            named_by_file: !is_users,
         })
     }
 

@@ -105,6 +105,34 @@ fn a_program_in_the_homes_bin_trusts_no_other_installation_of_the_home() {
     }
 }
 
+/// No run writes there, so such a line is the user's.
+#[test]
+fn a_first_line_in_the_homes_bin_names_an_environment_as_the_user_would() {
+    let machine = machine();
+    machine
+        .program("home/bin/own", "#!@/home/private/bin/python3\n")
+        .program("home/scripts/other", "#!@/home/private/bin/python3\n");
+    assert_eq!(machine.grants(&["own"]), ["x home/bin/own", "x home/private"]);
+    assert!(
+        !machine
+            .grants(&["@/home/scripts/other"])
+            .contains(&"x home/private".into())
+    );
+}
+
+#[test]
+fn an_environment_where_runs_write_is_there_with_its_python_elsewhere() {
+    let machine = machine();
+    machine
+        .link("shared/venv/bin/python", "@/home/python/bin/python3")
+        .file("shared/venv/pyvenv.cfg", "home = @/home/python/bin");
+    assert!(
+        machine
+            .grants(&["@/shared/venv/bin/python"])
+            .contains(&"x shared/venv".into())
+    );
+}
+
 #[test]
 fn a_part_of_a_version_manager_is_no_link_that_a_run_made() {
     let machine = machine();
