@@ -663,6 +663,26 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
         tried
     };
     assert_eq!(succeed(&["env"]).len(), attacks.len(), "so this proves nothing");
+    // Some users have a directory of their own.
+    let deeper = tempfile::tempdir_in("/tmp").unwrap();
+    let deep = format!("mkdir {}/jest_x", deeper.path().display());
+    for (variable, is_made) in [("OTHER", true), ("TMPDIR", false)] {
+        let mut command = place.command(STOCKADE);
+        command.args([
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "filesystem",
+            "--",
+            "sh",
+            "-c",
+            &deep,
+        ]);
+        let finished = finish(command.env(variable, deeper.path()), b"");
+        assert_eq!(finished.status.success(), is_made, "{variable}: {}", finished.stderr());
+        let _ = fs::remove_dir(deeper.path().join("jest_x"));
+    }
     for profile in ["filesystem", "workspace", "trusted"] {
         let words = [STOCKADE.path(), "run", "--ask", "never", "--profile", profile, "--"];
         assert_eq!(succeed(&words), [""; 0], "{profile}");

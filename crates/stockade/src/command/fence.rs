@@ -124,8 +124,8 @@ const PLACE_VARIABLES: &[&str] = &[
 
 /// Refuses directories that are too wide, and those that only a file in the run's root leads to.
 pub(super) struct Fence {
-    /// The kernel's path of the run's root.
-    root: PathBuf,
+    /// The kernel's path of the run's root, unless it holds the home.
+    root: Option<PathBuf>,
     /// The directories for installations, as given.
     places: Vec<PathBuf>,
     /// The kernel's paths of them, resolved when the given ones don't match.
@@ -156,8 +156,10 @@ impl Fence {
             .iter()
             .flat_map(|home| WIDE_BELOW_HOME.iter().map(|below| home.join(below)))
             .collect();
+        let real_root = walker.canonical(root).unwrap_or_else(|| root.to_owned());
+        let is_home = homes.iter().any(|home| home.starts_with(&real_root));
         Fence {
-            root: walker.canonical(root).unwrap_or_else(|| root.to_owned()),
+            root: (!is_home).then_some(real_root),
             places,
             real_places: None,
             kept: as_given_and_real(root, walker).chain(homes).collect(),
@@ -179,7 +181,7 @@ impl Fence {
         // Debian's configuration of Java.
         let is_java = real.starts_with("/etc") && real.to_string_lossy().starts_with("/etc/java");
         let is_in = |place: &PathBuf| real.starts_with(place);
-        let is_expected = self.places.iter().chain(trusted).chain([&self.root]).any(is_in);
+        let is_expected = self.places.iter().chain(trusted).chain(&self.root).any(is_in);
         is_java || is_expected || self.is_in_real_place(real, written, walker)
     }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::fence::Fence;
 use super::program::{Head, Program};
-use super::{Belongs, InstallationAccess, Request, is_below_base};
+use super::{Belongs, InstallationAccess, LeftOut, Request, is_below_base};
 use super::{java, link, manager, node, prefix, pyenv, python, rust};
 use crate::real_path::{Walked, Walker};
 
@@ -25,6 +25,8 @@ pub(super) struct Installation<'a> {
     pub written: Vec<PathBuf>,
     /// The real paths of the request's written trees: most commands never need them.
     runs_trees: Option<Vec<PathBuf>>,
+    /// What the user named and a link that a run may have made leads to.
+    pub left_out: Option<LeftOut>,
     /// Directories that the user's own command line or search path led to.
     trusted: Vec<PathBuf>,
     /// Caches lookups: many of the paths share the directories above them.
@@ -41,6 +43,7 @@ impl<'a> Installation<'a> {
             variables: Vec::new(),
             written: Vec::new(),
             runs_trees: None,
+            left_out: None,
             trusted: Vec::new(),
             walker: Walker::default(),
             fence: None,
@@ -65,17 +68,42 @@ impl<'a> Installation<'a> {
         if !named_by_file {
             self.trust_named(path);
         }
-        for hop in link::hops(path, &mut self.walker) {
-            self.add_hop(&hop, real);
+        let hops = link::hops(path, &mut self.walker);
+        for hop in &hops {
+            self.add_hop(hop, real);
         }
         // What is in the root is the runs' own.
-        let is_others = !is_below_base(real) && !real.starts_with(self.request.root);
+        let is_others = !is_below_base(real) && !self.is_in_runs_root(real);
         let is_script = matches!(program.head, Head::Script(_)) && is_others;
-        if is_script && (may_be_chosen || is_led_out) && !self.covers(real, InstallationAccess::Execute) {
+        let is_chosen = is_script && (may_be_chosen || is_led_out) && !self.covers(real, InstallationAccess::Execute);
+        if is_led_out && !named_by_file && self.left_out.is_none() {
+            let place = is_chosen
+                .then(|| real.clone())
+                .or_else(|| self.environment_led_to(path));
+            let path = path.clone();
+            self.left_out = place.map(|place| LeftOut { path, place });
+        }
+        if is_chosen {
             return false;
         }
         self.add_file(real, THE_FILE_ALONE);
         true
+    }
+
+    /// The program of an environment of Python whose directory a link that a run may have made leads to. Alone it would be another
+    /// Python.
+    fn environment_led_to(&mut self, path: &Path) -> Option<PathBuf> {
+        let way = self.walker.walk(path.parent()?);
+        let program = way.real.join(path.file_name()?);
+        let is_environment = prefix_of(&program)?.join("pyvenv.cfg").exists();
+        (is_environment && self.is_led_out(&way) && !self.covers(&program, InstallationAccess::Execute))
+            .then_some(program)
+    }
+
+    /// Whether runs may have made what lies at a path, since it lies in the root. In a home that is the root, they needn't.
+    fn is_in_runs_root(&mut self, path: &Path) -> bool {
+        let root = self.request.root;
+        path.starts_with(root) && self.runs_trees().iter().any(|tree| tree == root)
     }
 
     /// Whether the user's own command line led to a directory.
@@ -114,7 +142,7 @@ impl<'a> Installation<'a> {
             };
             let way = self.walker.walk(directory);
             let hop = way.real.join(name);
-            if self.is_led_out(&way) || hop.starts_with(self.request.root) {
+            if self.is_led_out(&way) || self.is_in_runs_root(&hop) {
                 return;
             }
             self.trust(&hop);
@@ -164,9 +192,7 @@ impl<'a> Installation<'a> {
     /// Adds the packages that a script run by Node, which the user named, can load.
     pub(super) fn add_node_script(&mut self, path: &Path, real: &Path) {
         // By a link, an earlier run may have chosen the place.
-        if self.walker.canonical(path).is_some_and(|canonical| canonical == path)
-            && !path.starts_with(self.request.root)
-        {
+        if self.walker.canonical(path).is_some_and(|canonical| canonical == path) && !self.is_in_runs_root(path) {
             self.trust(path);
         }
         node::add_packages(self, path);

@@ -86,6 +86,8 @@ pub struct ResolvedCommand {
     pub entrypoints: Vec<PathBuf>,
     /// The variables that the installation needs, such as `RUSTUP_HOME`.
     pub variables: Vec<(OsString, OsString)>,
+    /// What the user typed, if a link that a run may have made leads to it.
+    pub left_out: Option<LeftOut>,
     /// Directories of the caller's search path, as written, that the installation opens or that hold one of the programs: a
     /// wrapper searches for that once more.
     pub search_path: Vec<PathBuf>,
@@ -102,9 +104,19 @@ impl ResolvedCommand {
             installation: Vec::new(),
             entrypoints: Vec::new(),
             variables: Vec::new(),
+            left_out: None,
             search_path: Vec::new(),
         }
     }
+}
+
+/// A program that isn't brought, or without its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The path that it was to be started by.
+    pub path: PathBuf,
+    /// Where the link leads.
+    pub place: PathBuf,
 }
 
 /// A file or tree of the installation.
@@ -148,6 +160,7 @@ pub fn find(request: &Request<'_>) -> Result<ResolvedCommand, CommandError> {
         installation: traced.installation.belongs,
         entrypoints: traced.entrypoints,
         variables: traced.installation.variables,
+        left_out: traced.installation.left_out,
         search_path,
     })
 }

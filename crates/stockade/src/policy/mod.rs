@@ -22,7 +22,7 @@ mod placed;
 mod reach;
 mod resolve;
 mod sockets;
-mod temporary;
+pub mod temporary;
 #[cfg(test)]
 mod tests;
 

@@ -1,10 +1,15 @@
 //! Names in the directories for temporary files that a user's own programs obey for being the user's: sockets at known
 //! places, and caches of code. A run has a directory of its own for temporary files, which `TMPDIR` names.
 
+use std::path::Path;
+
 use super::{Access, DenialKind, DenialRule, Target};
 use crate::profile::Origin;
 
 const DIRECTORIES: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The variables of a caller whose programs have another one.
+pub const VARIABLES: [&str; 4] = ["TMPDIR", "TMP", "TEMP", "TMUX_TMPDIR"];
 
 /// Globs below such a directory. Alternatives stay within a component.
 const OBEYED: &[&str] = &[
@@ -21,18 +26,22 @@ const OBEYED: &[&str] = &[
     "{torchinductor_*,phpstan,rector_cached_files}",
 ];
 
-/// What guards them: a run may read them, and neither change nor make one.
+/// What guards them in the directories that all have.
 pub(super) fn denials() -> impl Iterator<Item = DenialRule> {
-    let guarded = |directory: &'static str| {
-        OBEYED.iter().map(move |glob| DenialRule {
-            target: Target::Glob {
-                below: directory.into(),
-                glob: (*glob).into(),
-            },
-            access: Access::CHANGE,
-            kind: DenialKind::Guarded,
-            origin: Origin::BuiltIn,
-        })
-    };
-    DIRECTORIES.into_iter().flat_map(guarded)
+    DIRECTORIES
+        .into_iter()
+        .flat_map(|directory| denials_in(Path::new(directory)))
+}
+
+/// What guards them in such a directory: a run may read them, and neither change nor make one.
+pub fn denials_in(directory: &Path) -> impl Iterator<Item = DenialRule> {
+    OBEYED.iter().map(move |glob| DenialRule {
+        target: Target::Glob {
+            below: directory.to_path_buf(),
+            glob: (*glob).into(),
+        },
+        access: Access::CHANGE,
+        kind: DenialKind::Guarded,
+        origin: Origin::BuiltIn,
+    })
 }

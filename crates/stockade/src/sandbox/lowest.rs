@@ -107,6 +107,7 @@ mod tests {
             installation: Vec::new(),
             entrypoints: Vec::new(),
             variables: Vec::new(),
+            left_out: None,
             search_path: Vec::new(),
         };
         Shipped::new(&sandbox, root, &command).lowest(needs)

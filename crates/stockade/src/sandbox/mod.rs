@@ -17,6 +17,7 @@ mod repositories;
 mod withheld;
 mod written;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -415,6 +416,23 @@ impl Sandbox {
         }
     }
 
+    /// A program that an earlier run may have led elsewhere is there as far as other grants reach.
+    fn refuse_left_out(&self, policy: &Policy, command: &command::ResolvedCommand) -> Result<(), Error> {
+        let Some(left_out) = &command.left_out else {
+            return Ok(());
+        };
+        let mut grants = policy.grants.iter();
+        if grants.any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(&left_out.place)) {
+            return Ok(());
+        }
+        let walked = Walked {
+            real: left_out.place.clone(),
+            ..Walker::default().walk(&left_out.path)
+        };
+        self.written_trees(policy)
+            .refuse(&left_out.path.to_string_lossy(), &walked)
+    }
+
     /// A profile opens a whole home or machine by `./` only if that root was named explicitly. By `..` it wasn't: where that
     /// leads depends on where the caller's directory is by now.
     fn refuse_implicit_root(&self, root: &Path) -> Result<(), Error> {
@@ -499,6 +517,7 @@ impl Command {
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
         let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(root, &command))?;
         sandbox.refuse_program_of_others(&policy, &command)?;
+        sandbox.refuse_left_out(&policy, &command)?;
         let guards = sandbox.guards(&policy, ability)?;
         policy.denials.extend(guards);
         policy.asks = sandbox.asks(ability);
@@ -691,7 +710,11 @@ impl Sandbox {
     fn trees_below(&self, root: &Path) -> impl Iterator<Item = PathBuf> {
         let directory = &self.surroundings.directory;
         let is_one = directory != root && may_write(directory) && !self.surroundings.holds_home(directory);
-        std::iter::once(root.to_path_buf())
+        // Runs that write a whole home have it among their profile's trees.
+        let is_home = self.surroundings.holds_home(root);
+        let root_of_runs = (!is_home).then(|| root.to_path_buf());
+        root_of_runs
+            .into_iter()
             .chain(is_one.then(|| directory.clone()))
             .chain(self.written(root))
             .chain(SHARED.map(PathBuf::from))
@@ -790,7 +813,23 @@ impl Sandbox {
             },
         );
         policy.denials.push(scratch_of_other_runs());
+        let own = self.temporary_directories(root, walker);
+        let guarded = own
+            .iter()
+            .flat_map(|directory| policy::temporary::denials_in(directory));
+        policy.denials.extend(guarded);
         Ok(policy)
+    }
+
+    /// The caller's directories for temporary files that lie elsewhere than all others', and not in the root.
+    fn temporary_directories(&self, root: &Path, walker: &mut Walker) -> BTreeSet<PathBuf> {
+        let named = policy::temporary::VARIABLES
+            .iter()
+            .filter_map(|name| self.surroundings.variable(name));
+        let real = named.map(PathBuf::from).filter(|named| named.is_absolute());
+        let real = real.map(|named| walker.walk(&named).real);
+        real.filter(|real| !real.starts_with(root) && !SHARED.iter().any(|shared| real == Path::new(shared)))
+            .collect()
     }
 
     /// Determined only if a limit needs it.

@@ -133,6 +133,17 @@ fn an_environment_where_runs_write_is_there_with_its_python_elsewhere() {
     );
 }
 
+/// People type from there. A file of a project below it isn't the user's word for all of the home.
+#[test]
+fn a_home_that_is_the_root_is_no_place_for_installations() {
+    let mut machine = machine();
+    machine.root = "home";
+    machine.written.clear();
+    machine.program("home/work/root/tool", "#!@/home/private/bin/python3\n");
+    assert!(!machine.grants(&["work/root/tool"]).contains(&"x home/private".into()));
+    assert_eq!(machine.grants(&["private/bin/python3"]), ["x home/private"]);
+}
+
 #[test]
 fn a_part_of_a_version_manager_is_no_link_that_a_run_made() {
     let machine = machine();

@@ -18,6 +18,7 @@ mod search_path;
 /// A simulated machine: a home, a root below it, and a `PATH` of `home/bin` and the system's.
 struct Machine {
     base: PathBuf,
+    root: &'static str,
     variables: Vec<(&'static str, OsString)>,
     search_path: OsString,
     others: Option<Vec<PathBuf>>,
@@ -38,6 +39,7 @@ impl Machine {
         Machine {
             written: vec![base.join("home/work/root")],
             base,
+            root: "home/work/root",
             variables: Vec::new(),
             search_path,
             others: None,
@@ -87,7 +89,7 @@ impl Machine {
                 .find(|known| known.0 == name)
                 .map(|known| known.1.clone())
         };
-        let (root, home) = (self.path("home/work/root"), self.path("home"));
+        let (root, home) = (self.path(self.root), self.path("home"));
         let search_path: Option<&OsStr> = Some(&self.search_path);
         let found = find(&Request {
             argv,

@@ -69,6 +69,7 @@ fn resolved(profile: &str, command: &str) -> Policy {
                 installation: Vec::new(),
                 entrypoints: Vec::new(),
                 variables: Vec::new(),
+                left_out: None,
                 search_path: Vec::new(),
             },
             git_identity: &[],
