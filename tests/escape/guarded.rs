@@ -623,20 +623,19 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
     // No other name in `/tmp` holds it.
     let number = format!("7340{:08}", std::process::id());
     let existing = [
-        format!("/tmp/tmux-{number}0/default"),
-        format!("/tmp/tmux-{number}1/default"),
         format!("/tmp/ssh-stockade{number}/agent.1"),
-        format!("/tmp/v8-compile-cache-{number}/x"),
+        format!("/tmp/ssh-stockade{number}/agent.2"),
+        format!("/tmp/torchinductor_{number}/x"),
     ];
     let attacks = [
         format!("rm {}", existing[0]),
-        format!("mv /tmp/tmux-{number}1 /tmp/stockade-escape-{number}"),
-        format!("mv {} {}.old", existing[2], existing[2]),
-        format!("echo evil > {}", existing[3]),
-        format!("mkdir /tmp/tmux-{number}2"),
-        format!("mkdir /tmp/jest_{number}"),
-        format!("ln -s . /tmp/tsx-{number}"),
+        format!("mv {} {}.old", existing[1], existing[1]),
+        format!("echo evil > {}", existing[2]),
+        format!("mkdir /tmp/bunx-$(id -u)-{number}"),
+        format!("ln -s . /tmp/torchinductor_{number}0"),
         format!("touch /tmp/vscode-{number}.sock"),
+        format!("mkdir -p /tmp/nvim.{number}/a && touch /tmp/nvim.{number}/a/nvim.1.0"),
+        format!("mv /tmp/ssh-stockade{number} /tmp/stockade-escape-{number}"),
     ];
     let make = || {
         let directories = existing.iter().filter_map(|path| Path::new(path).parent());
@@ -665,7 +664,7 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
     assert_eq!(succeed(&["env"]).len(), attacks.len(), "so this proves nothing");
     // Some users have a directory of their own.
     let deeper = tempfile::tempdir_in("/tmp").unwrap();
-    let deep = format!("mkdir {}/jest_x", deeper.path().display());
+    let deep = format!("mkdir {}/torchinductor_x", deeper.path().display());
     for (variable, is_made) in [("OTHER", true), ("TMPDIR", false)] {
         let mut command = place.command(STOCKADE);
         command.args([
@@ -681,14 +680,14 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
         ]);
         let finished = finish(command.env(variable, deeper.path()), b"");
         assert_eq!(finished.status.success(), is_made, "{variable}: {}", finished.stderr());
-        let _ = fs::remove_dir(deeper.path().join("jest_x"));
+        let _ = fs::remove_dir(deeper.path().join("torchinductor_x"));
     }
     for profile in ["filesystem", "workspace", "trusted"] {
         let words = [STOCKADE.path(), "run", "--ask", "never", "--profile", profile, "--"];
         assert_eq!(succeed(&words), [""; 0], "{profile}");
         make();
         let read = finish(
-            place.command(words[0]).args(&words[1..]).args(["cat", &existing[3]]),
+            place.command(words[0]).args(&words[1..]).args(["cat", &existing[2]]),
             b"",
         );
         clear();

@@ -564,8 +564,13 @@ fn environment(
         Home::Scratch => scratch.map(|scratch| scratch.path().as_os_str().to_owned()),
         Home::Nowhere => Some(OsString::from(NOWHERE)),
     };
-    let own = ["HOME", "TMPDIR"]
-        .into_iter()
+    // tmux looks at no other variable, and its place in `/tmp` is guarded.
+    let names: &[&str] = match plan.home {
+        Home::Scratch => &["HOME", "TMPDIR", "TMUX_TMPDIR"],
+        Home::Callers | Home::Nowhere => &["HOME", "TMPDIR"],
+    };
+    let own = names
+        .iter()
         .filter_map(|name| Some((OsString::from(name), home.clone()?)));
     let fetches = cache.is_some_and(|cache| policy.reach != NetworkPolicy::Nothing || cache.holds_crates());
     let gives_way =
