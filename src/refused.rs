@@ -20,6 +20,9 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     if report.signal.as_deref() == Some("SIGSYS") {
         return Some(Failure::text(0, FOREIGN_CALL).hint("use the program's build for this architecture"));
     }
+    if explaining.is_empty() && wants_temporary_files(report) {
+        return Some(Failure::text(0, unsure(report, file)).hint(TEMPORARY_FILES));
+    }
     if explaining.is_empty() && report.unsure {
         return Some(Failure::text(0, unsure(report, file)));
     }
@@ -145,6 +148,9 @@ fn hint(report: &Report) -> Option<String> {
             "let the program listen on a port from 1024 on, and grant it: `--listen {other}`, for example"
         ));
     }
+    if wants_temporary_files(report) {
+        return Some(TEMPORARY_FILES.into());
+    }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
@@ -160,6 +166,27 @@ fn hint(report: &Report) -> Option<String> {
 /// Without a socket the program's destination can't be seen.
 pub const NO_NETWORK: &str = "the run has no network: add `--host NAME:PORT` for each host (ports 80 and 443 need no \
                               `:PORT`), or `--listen PORT` for a port of its own";
+
+/// A grant of one of the places that the program tries wouldn't do for the next program.
+const TEMPORARY_FILES: &str = "the program looks for a directory for temporary files: `--profile readonly` has one, and so \
+                               have the wider profiles";
+
+/// Whether a program was refused making files in each of the places that are left where `TMPDIR` names none, as Python's
+/// `tempfile` tries them.
+fn wants_temporary_files(report: &Report) -> bool {
+    let made_in = |directory: &'static str, denial: &Denial| {
+        denial.access == Kind::Create && Path::new(&denial.target).parent() == Some(Path::new(directory))
+    };
+    if report.exit_code == Some(0) {
+        return false;
+    }
+    let mut all = report.denials.iter().filter(|denial| made_in("/tmp", denial));
+    let in_other = |pid| {
+        let mut all = report.denials.iter().filter(|denial| denial.pid == pid);
+        all.any(|denial| made_in("/var/tmp", denial))
+    };
+    all.any(|denial| in_other(denial.pid))
+}
 
 /// No line to paste: it would be for people who don't know what the socket permits.
 const POWERFUL_SOCKET: &str = "the server of this socket acts outside the sandbox: every profile closes it, and only \
@@ -324,6 +351,20 @@ mod tests {
 
         hint: to allow it: `--read /a`
         ");
+    }
+
+    #[test]
+    fn a_program_that_looks_for_a_temporary_directory_is_told_who_has_one() {
+        let made = |target: &str| Denial {
+            explains: false,
+            ..denial(Kind::Create, target)
+        };
+        let read = || denial(Kind::Read, "/r");
+        let tried = vec![made("/tmp/x8_q"), made("/var/tmp/k1ab"), read()];
+        let told = text(&report(tried, &["--read", "/r"], None), None);
+        assert!(told.ends_with(&format!("hint: {TEMPORARY_FILES}\n")), "{told}");
+        let told = text(&report(vec![made("/tmp/x8_q"), read()], &["--read", "/r"], None), None);
+        assert!(told.ends_with("to allow it: `--read /r`\n"), "{told}");
     }
 
     #[test]

@@ -144,6 +144,17 @@ fn a_path_that_the_shell_left_as_it_was_is_told() {
 }
 
 #[test]
+fn a_program_without_a_place_for_temporary_files_is_told_a_profile_with_one() {
+    let code = "import tempfile; print(len(tempfile.mkstemp()))";
+    run()
+        .python(code)
+        .status(1)
+        .stderr_has("hint: the program looks for")
+        .ends();
+    run().profile("readonly").python(code).stdout("2\n").ends();
+}
+
+#[test]
 fn a_file_of_a_profiles_name_is_named_in_the_hint() {
     let place = Place::new();
     place.file(
