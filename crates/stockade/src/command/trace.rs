@@ -229,7 +229,9 @@ impl<'a> ExecTrace<'a> {
         argv.extend(shebang.argument.clone().map(Cow::Owned));
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
-        let is_users = step.is_given && self.traced.installation.is_in_homes_bin(&step.program.real);
+        // A run's line that names such a script by `env` doesn't make it the user's choice.
+        let is_users =
+            step.is_given && !step.is_by_file && self.traced.installation.is_in_homes_bin(&step.program.real);
         Ok(Exec {
             is_given: step.is_given && !self.may_be_theirs(&program),
             program,

@@ -111,13 +111,13 @@ fn a_first_line_in_the_homes_bin_names_an_environment_as_the_user_would() {
     let machine = machine();
     machine
         .program("home/bin/own", "#!@/home/private/bin/python3\n")
-        .program("home/scripts/other", "#!@/home/private/bin/python3\n");
+        .program("home/scripts/other", "#!@/home/private/bin/python3\n")
+        .program("home/work/root/made", "#!/usr/bin/env -S PYTHONPATH=z own\n");
     assert_eq!(machine.grants(&["own"]), ["x home/bin/own", "x home/private"]);
-    assert!(
-        !machine
-            .grants(&["@/home/scripts/other"])
-            .contains(&"x home/private".into())
-    );
+    // A run's line that names it is none.
+    for typed in ["@/home/scripts/other", "./made"] {
+        assert!(!machine.grants(&[typed]).contains(&"x home/private".into()), "{typed}");
+    }
 }
 
 #[test]
