@@ -375,11 +375,11 @@ pub fn reading(policy: &Policy) -> Reading {
 }
 
 /// Whether programs may be started from everywhere below a path.
-pub fn executes(policy: &Policy, path: &str) -> bool {
+pub fn executes(policy: &Policy, path: impl AsRef<Path>) -> bool {
     policy
         .grants
         .iter()
-        .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(Path::new(path)))
+        .any(|grant| grant.access.contains(Access::EXECUTE) && grant.covers(path.as_ref()))
 }
 
 /// Whether a run may have a cache: it has a private place to write to, starts programs from such places, and fetches
