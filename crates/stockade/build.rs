@@ -65,6 +65,9 @@ struct Tree {
     nodes: Vec<Node>,
 }
 
+/// The kinds of lines that close something, each with a tree of its own.
+const KINDS: [&str; 5] = ["secret", "key", "guarded", "folder", "project"];
+
 /// The first nodes of a tree, in this order: patterns of any depth, of homes, of the machine.
 const ROOTS: [&str; 3] = ["**/", "~/", "/"];
 
@@ -90,23 +93,22 @@ impl Tables {
                 self.moved.push((variable.into(), place.to_lowercase()));
                 Ok(())
             }
-            "open" => ["secret", "key", "guarded"]
-                .iter()
-                .try_for_each(|kind| self.add(kind, pattern, None)),
-            "secret" | "key" | "guarded" => {
+            "open" => KINDS.iter().try_for_each(|kind| self.add(kind, pattern, None)),
+            kind if KINDS.contains(&kind) => {
                 let line = [kind, pattern, what, whose, documented].map(String::from);
                 self.lines.push(line);
-                self.add(kind, pattern, Some(self.lines.len() - 1))
+                let number = Some(self.lines.len() - 1);
+                // What tools look for at the top of a project they look for in a home, too.
+                let of_homes = pattern.strip_prefix("**/").filter(|_| kind == "project");
+                of_homes.map_or(Ok(()), |rest| self.add("guarded", &format!("~/{rest}"), number))?;
+                self.add(kind, pattern, number)
             }
             _ => Err(format!("`{kind}` isn't a kind")),
         }
     }
 
     fn add(&mut self, kind: &str, pattern: &str, line: Option<usize>) -> Result<(), String> {
-        let kind = ["secret", "key", "guarded"]
-            .into_iter()
-            .find(|known| *known == kind)
-            .expect("known");
+        let kind = KINDS.into_iter().find(|known| *known == kind).expect("known");
         let (root, rest) = ROOTS
             .iter()
             .enumerate()
@@ -132,6 +134,8 @@ impl Tables {
                 let list = match kind.as_str() {
                     "secret" => "Secret",
                     "key" => "Key",
+                    "folder" => "Folder",
+                    "project" => "Project",
                     _ => "Guarded",
                 };
                 let places = rest.each_ref().map(|text| details.place(text));
@@ -158,7 +162,7 @@ impl Tables {
             moved.len(),
             moved.join(", ")
         );
-        for kind in ["secret", "key", "guarded"] {
+        for kind in KINDS {
             let empty = Tree::default();
             self.trees
                 .get(kind)

@@ -15,7 +15,7 @@ use stockade::surroundings::Surroundings;
 /// A line of the list; absent fields are null.
 #[derive(Serialize)]
 struct Line {
-    /// `secret`, `guarded`, `moved`, `open`.
+    /// `secret`; `guarded`, in every `folder` or at the top of a `project` only; `moved`, `open`.
     kind: &'static str,
     /// What is closed, where a variable moves what belongs there, or what is open.
     pattern: String,
@@ -46,6 +46,8 @@ fn lines(secrets: &Secrets) -> Vec<Line> {
         kind: match list {
             SecretList::Secret | SecretList::Key => "secret",
             SecretList::Guarded => "guarded",
+            SecretList::Folder => "folder",
+            SecretList::Project => "project",
         },
         pattern: line.pattern().into(),
         variable: None,

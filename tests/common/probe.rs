@@ -55,6 +55,16 @@ impl Probe {
         self
     }
 
+    /// Gives the run each directory of files directly in its root to work in, so that what is guarded at the top of such a
+    /// tree is guarded there.
+    pub fn in_trees_of_their_own(mut self) -> Self {
+        let tops = self.files.iter().filter_map(|(name, ..)| name.split_once('/'));
+        let tops: std::collections::BTreeSet<String> = tops.map(|(top, _)| format!("@ROOT/{top}")).collect();
+        self.flags
+            .extend(tops.into_iter().flat_map(|top| ["--write".to_string(), top]));
+        self
+    }
+
     /// Python code of a process outside the run that lives as long as the probe; it calls `ready()` before the probe begins.
     pub fn beside(mut self, code: &str) -> Self {
         self.beside.push(code.into());

@@ -67,7 +67,7 @@ fn a_repository_that_somebody_else_makes_is_guarded() {
         .attempt("write('repo/.git/hooks/pre-commit', 'ab')")
         .attempt("write('repo/.git/hooks/new')")
         .attempt("write('repo/.git/config', 'ab')")
-        .attempt("os.unlink('repo/.git/hooks/pre-commit')")
+        .attempt("os.unlink('repo/.git/hooks/pre-commit'); write('repo/.git/hooks/pre-commit')")
         .attempt("os.rename('repo/.git/config', 'repo/c')")
         .attempt("os.rename('repo/.git', 'repo/git')")
         .refused("workspace", "EACCES|EPERM|EXDEV");

@@ -31,7 +31,9 @@ fn refused(forms: &[&str]) {
             REPOSITORY,
             &["read('@DIR/.git/config'); read('@DIR/.git/hooks/pre-commit'); write('@DIR/own/post-commit')"],
         );
-        attempts(probe, REPOSITORY, forms).refused(profile, REFUSED);
+        attempts(probe, REPOSITORY, forms)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 
@@ -141,7 +143,6 @@ fn configuration_of_a_repository_is_not_changed() {
         "write('@DIR/.git/config.worktree')",
         "write('@DIR/.git/commondir')",
         "write('@DIR/.git/info/attributes')",
-        "write('@DIR/.git/info/exclude')",
         "write('@DIR/.git/modules/m/config')",
         "write('@DIR/.git/modules/m/hooks/pre-push')",
         "write('@DIR/.git/modules/m/hooks/new')",
@@ -184,7 +185,7 @@ fn a_lock_becomes_a_configuration_only_where_the_change_is_harmless() {
     forms.extend(by_others.map(str::to_string));
     forms.extend([
         locking(HARMLESS, "renameat2(l, c, 2) # EXCHANGE"),
-        locking(HARMLESS, "os.link(l, c + '.x')"),
+        locking(HARMLESS, "os.link(l, c + '.x'); os.rename(l, c)"),
         locking(HARMLESS, "os.rename(l, '@DIR/.git/modules/m/config')"),
         locking(
             HARMLESS,
@@ -212,7 +213,9 @@ fn a_lock_of_others_is_neither_written_nor_taken() {
         "os.link('@DIR/.git/config.lock', '@DIR/x'); write('@DIR/x')",
     ];
     for profile in WRITING {
-        attempts(Probe::new(), &files, &forms).refused(profile, REFUSED);
+        attempts(Probe::new(), &files, &forms)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 
@@ -360,7 +363,9 @@ fn an_index_leads_git_to_no_new_submodule() {
         let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
         works(Probe::new(), &with_index(), &fine).refused(profile, "ok");
         let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
-        attempts(Probe::new(), &with_index(), &refused).refused(profile, REFUSED);
+        attempts(Probe::new(), &with_index(), &refused)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
         attempts(Probe::new(), &with_index(), &[&form(behind)]).refused(profile, "EBADMSG");
     }
 }
@@ -411,7 +416,9 @@ fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
         let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
         works(Probe::new(), &with_index(), &fine).refused(profile, "ok");
         let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
-        attempts(Probe::new(), &with_index(), &refused).refused(profile, REFUSED);
+        attempts(Probe::new(), &with_index(), &refused)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 
@@ -452,8 +459,6 @@ fn a_repository_stays_one_to_git() {
         "write('@DIR/.git/HEAD.lock'); renameat2('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD', 2)",
         "os.symlink('refs/heads/x', '@DIR/.git/HEAD.lock'); os.rename('@DIR/.git/HEAD.lock', '@DIR/.git/HEAD')",
         "os.link('@DIR/.git/HEAD', '@DIR/.git/tmp_x'); write('@DIR/.git/tmp_x')",
-        // What the next commit applies.
-        "write('@DIR/.git/MERGE_AUTOSTASH')",
         "os.rename('@DIR/.git/refs', '@DIR/.git/logs')",
         "os.rename('@DIR/.git/refs', '@DIR/x')",
         "os.chmod('@DIR/.git/refs', 0)",
@@ -467,7 +472,9 @@ fn a_repository_stays_one_to_git() {
         let fine: Vec<&str> = fine.iter().map(String::as_str).collect();
         works(Probe::new(), files, &fine).refused(profile, "ok");
         let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
-        attempts(Probe::new(), files, &refused).refused(profile, REFUSED);
+        attempts(Probe::new(), files, &refused)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 
@@ -478,6 +485,7 @@ fn a_gitdir_file_is_not_replaced() {
         ("evil/config", "[core]\n"),
         ("other", "gitdir: ../evil\n"),
     ];
+    // Not the top of what the run was given.
     for profile in WRITING {
         let probe = works(Probe::new(), files, &["read('@DIR/sub/.git'); write('@DIR/other')"]);
         attempts(
@@ -486,7 +494,10 @@ fn a_gitdir_file_is_not_replaced() {
             &[
                 "write('@DIR/sub/.git')",
                 "os.truncate('@DIR/sub/.git', 0)",
-                "os.unlink('@DIR/sub/.git')",
+                "os.unlink('@DIR/sub/.git'); write('@DIR/sub/.git')",
+                "os.unlink('@DIR/sub/.git'); os.mkdir('@DIR/sub/.git')",
+                "os.unlink('@DIR/sub/.git'); os.rename('@DIR/other', '@DIR/sub/.git')",
+                "write('@DIR/sub/HEAD')",
                 "os.rename('@DIR/other', '@DIR/sub/.git')",
                 "renameat2('@DIR/other', '@DIR/sub/.git', 2)",
                 "os.rename('@DIR/sub/.git', '@DIR/sub/git')",
@@ -506,6 +517,8 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
         (".mcp.json", "{}"),
         ("plain", "p"),
         ("empty/x", ""),
+        // Only there tools look for some of them.
+        ("empty/.hg/x", ""),
     ];
     let mut forms: Vec<String> = vec![
         "os.mkdir('@DIR/empty/.vscode')".into(),
@@ -536,7 +549,9 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
             files,
             &["read('@DIR/.mcp.json'); read('@DIR/.vscode/tasks.json')"],
         );
-        attempts(probe, files, &forms).refused(profile, REFUSED);
+        attempts(probe, files, &forms)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 
@@ -544,7 +559,13 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
 /// None comes out of there, and no other directory counts for one.
 #[test]
 fn what_a_run_made_frees_no_guarded_file_beside_it() {
-    let files: &[(&str, &str)] = &[("user/.vscode/tasks.json", "{}"), ("user/sub/x", ""), ("empty", "")];
+    let files: &[(&str, &str)] = &[
+        ("user/.vscode/tasks.json", "{}"),
+        ("user/.hg/x", ""),
+        ("user/sub/x", ""),
+        ("user/sub/.hg/x", ""),
+        ("empty", ""),
+    ];
     let own = "os.mkdir('@DIR/new'); os.mkdir('@DIR/new/.vscode'); write('@DIR/new/.vscode/tasks.json'); \
                write('@DIR/new/.mcp.json')";
     let made = |attempt: &str| format!("{own}; {attempt}");
@@ -581,7 +602,8 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
         "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.rename('@DIR/user', '@DIR/u'); \
          os.makedirs('@DIR/u/sub/.claude')"
             .into(),
-        "os.unlink('@DIR/user/sub/x'); os.rmdir('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude')".into(),
+        "import shutil; shutil.rmtree('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude')".into(),
+        "import shutil; shutil.rmtree('@DIR/user/sub/.hg'); os.makedirs('@DIR/user/sub/.claude')".into(),
     ];
     let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
     for profile in WRITING {
@@ -595,7 +617,9 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
             &made("os.rename('@DIR/user', '@DIR/u'); os.rename('@DIR/u', '@DIR/user')"),
         ];
         let probe = works(Probe::new(), files, &worked);
-        attempts(probe, files, &forms).refused(profile, REFUSED);
+        attempts(probe, files, &forms)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }
 

@@ -124,7 +124,7 @@ fn of_a_file_that_may_only_be_read() {
 #[test]
 fn of_a_guarded_file() {
     for profile in WRITING {
-        refused(profile, ".mcp.json");
+        refused(profile, ".gdbinit");
         refused(profile, ".git/hooks/x");
     }
 }

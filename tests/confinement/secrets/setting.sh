@@ -4,6 +4,8 @@ shift
 mount -t tmpfs none /home 2>/dev/null || { echo nothing can be mounted; exit; }
 mkdir /home/ada /home/bob m
 "$python" -I probe.py make
+# The top of a repository.
+mkdir -p p/.git
 for mount in home config above; do mkdir "m/$mount"; done
 mount --bind /home/ada m/home
 mount --bind /home/ada/.config m/config

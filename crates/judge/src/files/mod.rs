@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub use super::answer::{Answer, Danger, Decision};
 use super::request::Action;
-use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy, git_directories};
+use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy, git_directory};
 use stockade::profile::{Name, visible};
 use stockade::report::{Reason, RefusingRule};
 
@@ -57,7 +57,7 @@ impl Reachable {
                 None,
             );
         }
-        if action.changes() && !git_directories(&real).is_empty() {
+        if action.changes() && git_directory(&real).is_some() {
             return deny(
                 format!("`{}` is part of a git directory, which only git changes", shown(&real)),
                 Some("built in"),

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use globset::{Candidate, Error, Glob, GlobBuilder, GlobSet};
 
-use super::listed::Closing;
+use super::listed::{Closing, IsSpared};
 use super::moving::Course;
 use super::{DenialKind, DenialRule, Policy, Target, git};
 
@@ -76,37 +76,21 @@ impl Closed {
         self.courses.get_or_init(|| denials.iter().map(Course::new).collect())
     }
 
-    /// Returns the first denial accepted by `counts` that closes the path, by itself or by a directory above it. `made`
-    /// tells whether the asking run made a directory itself: a `.git` among these isn't guarded, and no path in one is
-    /// guarded for its name alone.
-    pub(super) fn first(
-        &self,
-        path: &Path,
-        made: &dyn Fn(&Path) -> bool,
-        counts: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
+    /// Returns the first denial accepted by `counts` that closes the path, by itself or by a directory above it. In the
+    /// directories that `is_spared` names a `.git` isn't guarded, and no path is guarded for its name alone.
+    pub(super) fn first(&self, path: &Path, is_spared: IsSpared<'_>, counts: impl Fn(usize) -> bool) -> Option<usize> {
         let named = self.names.on_the_way(path);
         let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
-        let git = self
-            .git
-            .iter()
-            .copied()
-            .filter(|_| git::is_guarded_from_maker(path, made));
-        let listed = self
-            .listed
-            .iter()
-            .filter(|(_, closing)| closing.line_for_maker(path, made).is_some());
-        let listed = listed.map(|(index, _)| *index);
         let outside = self.scopes.iter().filter(|scoped| scoped.closes(path));
         let outside = outside.map(|scoped| scoped.index);
         let always = self.everything.iter().copied();
-        let all = named
-            .chain(matching)
-            .chain(git)
-            .chain(listed)
-            .chain(outside)
-            .chain(always);
-        all.filter(|index| counts(*index)).min()
+        let all = named.chain(matching).chain(outside).chain(always);
+        let others = all.filter(|index| counts(*index));
+        let git = self.git.iter().copied().filter(|index| counts(*index));
+        let git = git.filter(|_| git::is_guarded_unless(path, is_spared));
+        let listed = self.listed.iter().filter(|(index, _)| counts(*index));
+        let listed = listed.filter(|(_, closing)| closing.line_unless(path, is_spared).is_some());
+        others.chain(git).chain(listed.map(|(index, _)| *index)).min()
     }
 }
 

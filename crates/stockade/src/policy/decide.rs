@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::listed::{Closing, SecretList};
+use super::listed::{Closing, GuardedBy, IsSpared, SecretList};
 use super::{Access, Closed, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target};
 use crate::profile::Origin;
 
@@ -96,9 +96,9 @@ impl DenialRule {
         self.access.contains(Access::READ) && self.kind != DenialKind::Guarded
     }
 
-    /// Whether it exempts files in directories that the run made itself.
-    pub fn spares_makers(&self) -> bool {
-        let is_list = matches!(&self.target, Target::Listed(listed) if listed.list == SecretList::Guarded);
+    /// Whether it spares directories, those that the run made itself among them.
+    pub fn spares(&self) -> bool {
+        let is_list = matches!(&self.target, Target::Listed(listed) if listed.list.is_guarded());
         is_list || self.guards_git()
     }
 
@@ -205,27 +205,16 @@ impl<'a> Matcher<'a> {
 
     /// Returns the denial that refuses this access, if any. `exempt`: secret patterns are off here.
     pub fn denial(&self, access: Access, path: &Path, exempt: bool) -> Option<&'a DenialRule> {
-        self.denial_of(access, path, exempt, &|_| false)
+        self.denial_of(access, path, exempt, &|_, _| false)
     }
 
-    /// The same for a run that made some directories itself: a `.git` among them isn't guarded, and no path in one is
-    /// guarded for its name alone.
-    pub fn denial_for_maker(
-        &self,
-        access: Access,
-        path: &Path,
-        made: &dyn Fn(&Path) -> bool,
-    ) -> Option<&'a DenialRule> {
-        self.denial_of(access, path, false, made)
+    /// The same where directories are spared: a `.git` among them isn't guarded, and no path in one is guarded for its
+    /// name alone.
+    pub fn denial_unless(&self, access: Access, path: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
+        self.denial_of(access, path, false, is_spared)
     }
 
-    fn denial_of(
-        &self,
-        access: Access,
-        path: &Path,
-        exempt: bool,
-        made: &dyn Fn(&Path) -> bool,
-    ) -> Option<&'a DenialRule> {
+    fn denial_of(&self, access: Access, path: &Path, exempt: bool, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
@@ -233,7 +222,10 @@ impl<'a> Matcher<'a> {
                 && !(exempt && denial.is_pattern())
                 && !(denial.kind == DenialKind::SecretPattern && is_of_a_package(path))
         };
-        self.closed().first(path, made, refuses).map(|index| &denials[index])
+        let is_spared = |by, directory: &Path| self.policy.spares(by, directory) || is_spared(by, directory);
+        self.closed()
+            .first(path, &is_spared, refuses)
+            .map(|index| &denials[index])
     }
 
     pub(super) fn policy(&self) -> &'a Policy {
@@ -299,6 +291,22 @@ pub(super) fn holds_packages(path: &Path) -> bool {
         let mut rows = names.windows(place.len());
         rows.any(|row| row.iter().zip(*place).all(|(name, named)| named.is(name)))
     })
+}
+
+impl Policy {
+    /// Whether names aren't guarded in a directory that the policy names for no place of its own: no tool is started among
+    /// packages, nor in what a build made. (Not `build` and its like, where people start debuggers.)
+    pub(super) fn spares(&self, by: GuardedBy, directory: &Path) -> bool {
+        matches!(by, GuardedBy::Name(SecretList::Folder | SecretList::Project)) && self.holds_output(directory)
+    }
+
+    /// Whether a directory in a tree that the run works in belongs to packages there, or to what a build made.
+    pub(super) fn holds_output(&self, directory: &Path) -> bool {
+        // The tree itself may lie in a directory of such a name.
+        let inside = self.tops().filter_map(|top| directory.strip_prefix(top).ok());
+        let deepest = inside.min_by_key(|rest| rest.as_os_str().len());
+        deepest.is_some_and(|rest| rest.iter().any(|name| name == "target") || holds_packages(rest))
+    }
 }
 
 /// The package directories that the last components of a path partly match, with the number of matched components:

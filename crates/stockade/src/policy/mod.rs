@@ -28,7 +28,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
@@ -42,13 +42,16 @@ pub use closed::Closed;
 pub use decide::{AccessDecision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
-pub use git::{Renamed, git_config_of_lock, git_directories, is_in_git_directory, is_module};
+pub use git::{
+    Renamed, closed_in_git_directory, git_config_of_lock, git_directory, is_common_directory, is_git_config,
+    is_of_work_tree,
+};
 pub use git_config::is_harmless_change;
 pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};
 pub use kind::Kind;
 pub use listed::{
-    Closing, Entry, Line, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, SecretList, lines as listed_lines,
-    moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,
+    Closing, Entry, GuardedBy, IsSpared, Line, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, SecretList,
+    lines as listed_lines, moved as moved_places, names_anywhere, paths_of_homes, paths_of_machine,
 };
 pub use mode::{Mode, Role, Scope, scope_glob};
 pub use moving::Arrival;
@@ -126,6 +129,13 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// The tops of the trees that the run was given to work in: its root, and what a person lets it write.
+    pub(crate) fn tops(&self) -> impl Iterator<Item = &Path> {
+        let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
+        let written = self.grants.iter().filter(is_written).map(|grant| grant.path.as_path());
+        written.chain([self.root.as_path()])
+    }
+
     /// Whether the run may write its root.
     pub fn writes_root(&self) -> bool {
         let mut grants = self.grants.iter();
@@ -212,8 +222,7 @@ pub enum Target {
         /// The glob, relative to it.
         glob: String,
     },
-    /// The entries of any `.git` directory that no everyday command writes. Unlike the other targets it has open
-    /// directories below closed ones.
+    /// What git obeys in any `.git`. Unlike the other targets it has open directories below closed ones.
     GitDirectories,
     /// The entries of a built-in list.
     Listed(Listed),

@@ -14,7 +14,7 @@ use globset::{Glob, GlobMatcher};
 
 use super::closed::{compile, essence};
 use super::decide::{begun_packages, holds_packages};
-use super::listed::Closing;
+use super::listed::{Closing, GuardedBy, IsSpared, SecretList};
 use super::{Access, DenialKind, DenialRule, Matcher, Target, git};
 use crate::profile::Origin;
 
@@ -44,7 +44,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Returns a denial that applies below one of the names and not below the other: patterns are off in exempt grants,
-    /// secret patterns in package directories too, and all built-in denials at paths that a person opened. Content
+    /// secret patterns in package directories too, names that tools look for in any directory also where builds write, and all built-in denials at paths that a person opened. Content
     /// closed in a directory would be open after a move into one of these, or to a name that makes one of its entries
     /// such a place; and content made in one would become closed after a move out.
     fn crossed(&self, old: &Path, new: &Path) -> Option<&'a DenialRule> {
@@ -56,6 +56,10 @@ impl<'a> Matcher<'a> {
             denials.find(|denial| denial.is_pattern())
         } else if holds_packages(old) != holds_packages(new) || begun_packages(old) != begun_packages(new) {
             denials.find(|denial| denial.kind == DenialKind::SecretPattern)
+        } else if self.policy().holds_output(old) != self.policy().holds_output(new) {
+            let is_of_folders =
+                |target: &Target| matches!(target, Target::Listed(listed) if listed.list == SecretList::Folder);
+            denials.find(|denial| is_of_folders(&denial.target))
         } else {
             let mut all = denials.zip(self.closed().courses(&self.policy().denials));
             all.find(|(_, course)| matches!(course, Course::Listed(closing) if closing.is_opened_by_moving(old, new)))
@@ -79,19 +83,15 @@ impl<'a> Matcher<'a> {
     /// denial closes all of `new`. Strict where it can't tell, and for all files that git trusts. Both are the kernel's
     /// names. Places where denials are off are checked by [`Matcher::filled_by`].
     pub fn opens_by_moving(&self, old: &Path, new: &Path) -> Option<&'a DenialRule> {
-        self.opens_by_moving_for_maker(old, new, &|_| false)
+        self.opens_by_moving_unless(old, new, &|_, _| false)
     }
 
-    /// Like [`Matcher::opens_by_moving`], for a run that made some directories itself, as in [`Matcher::denial_for_maker`].
-    pub fn opens_by_moving_for_maker(
-        &self,
-        old: &Path,
-        new: &Path,
-        made: &dyn Fn(&Path) -> bool,
-    ) -> Option<&'a DenialRule> {
+    /// Like [`Matcher::opens_by_moving`], where directories are spared, as in [`Matcher::denial_unless`].
+    pub fn opens_by_moving_unless(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
+        let is_spared = |by, directory: &Path| self.policy().spares(by, directory) || is_spared(by, directory);
         let mut lost = denials.iter().zip(self.closed().courses(denials));
-        lost.find(|(denial, course)| course.opens(old, new, made) && !self.closes_wholly(new, denial))
+        lost.find(|(denial, course)| course.opens(old, new, &is_spared) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
     }
 
@@ -103,7 +103,7 @@ impl<'a> Matcher<'a> {
             // A denial that closes a path in a git directory doesn't close everything below it.
             !other.guards_git() && other.access.contains(denial.access) && (denial.is_pattern() || !other.is_pattern())
         };
-        self.closed().first(path, &|_| false, as_tight).is_some()
+        self.closed().first(path, &|_, _| false, as_tight).is_some()
     }
 }
 
@@ -157,13 +157,15 @@ impl Course {
         }
     }
 
-    /// Whether something closed at or below `old`, for a run that made some directories, may be open at or below `new`.
-    fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
+    /// Whether something closed at or below `old`, with what is spared there, may be open at or below `new`.
+    fn opens(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> bool {
         let touches = |place: &Path| old.starts_with(place) || place.starts_with(old);
         match self {
             Course::Path(closed) => touches(closed) && !new.starts_with(closed),
-            Course::Git => !git::may_move(old, new) && !git::git_directories(old).iter().any(|above| made(above)),
-            Course::Listed(closing) => closing.opens(old, new, made),
+            Course::Git => {
+                !git::may_move(old, new) && !git::git_directory(old).is_some_and(|git| is_spared(GuardedBy::Git, git))
+            }
+            Course::Listed(closing) => closing.opens(old, new, is_spared),
             Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
             Course::Somewhere(below) => touches(below),
             Course::Everything | Course::Nothing => false,

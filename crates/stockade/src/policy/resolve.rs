@@ -370,11 +370,9 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<DenialRu
     denials.push(built_in(listed(SecretList::Secret), both, DenialKind::SecretName));
     denials.push(built_in(listed(SecretList::Key), both, DenialKind::SecretPattern));
     denials.extend(names(circumstances.programs, Access::CHANGE, DenialKind::Guarded));
-    denials.push(built_in(
-        listed(SecretList::Guarded),
-        Access::CHANGE,
-        DenialKind::Guarded,
-    ));
+    for list in SecretList::ALL.into_iter().filter(|list| list.is_guarded()) {
+        denials.push(built_in(listed(list), Access::CHANGE, DenialKind::Guarded));
+    }
     denials.push(built_in(Target::GitDirectories, Access::CHANGE, DenialKind::Guarded));
     denials.extend(temporary::denials());
     denials.extend(circumstances.closed.iter().map(|rule| DenialRule {

@@ -26,8 +26,9 @@ const OBEYED: &[&str] = &[
     // It is given keys: ssh-agent(1), ssh-add(1).
     "ssh-*/agent.[0-9]*",
     // Compiled or downloaded code: Node's `module.enableCompileCache` (npm, yarn, pnpm, tsc), tsx, bunx, Jest, Metro, PyTorch,
-    // Rector.
+    // Rector, Playwright, Nx.
     "{node-compile-cache,v8-compile-cache-UID,tsx-UID,bunx-UID-*,jest_U36,metro-cache,torchinductor_*,rector_cached_files}",
+    "{playwright-transform-cache-UID,nx-native-file-cache-*}",
     // The same of jiti and PHPStan.
     "{jiti,node-jiti}/*.[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*.?js",
     "phpstan/{cache,resultCache.php}",

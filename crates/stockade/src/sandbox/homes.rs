@@ -169,11 +169,10 @@ pub(super) fn elsewhere(
 
 /// The targets of the listed names in these homes, and the links on the way.
 fn behind_names(homes: &[PathBuf], walker: &mut Walker) -> (Vec<Entry>, BTreeSet<PathBuf>) {
-    let lists = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
     let of_list = |list: SecretList| paths_of_homes(list).into_iter().chain(names_anywhere(list));
     let mut found = BTreeSet::new();
     let mut links = BTreeSet::new();
-    for at in lists.into_iter().flat_map(of_list).chain([PathBuf::new()]) {
+    for at in SecretList::ALL.into_iter().flat_map(of_list).chain([PathBuf::new()]) {
         for home in homes {
             let place: PathBuf = home.join(&at).components().collect();
             let walked = walker.walk(&place);

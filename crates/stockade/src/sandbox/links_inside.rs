@@ -61,7 +61,7 @@ impl<'a> LinksInside<'a> {
                 };
                 let path = directory.join(&child.name);
                 match names.closing() {
-                    Some(SecretList::Guarded) => self.add_guarded(&path, child.is_link, walker),
+                    Some(list) if list.is_guarded() => self.add_guarded(&path, child.is_link, walker),
                     Some(list) if child.is_link => self.add_link(&path, list, walker),
                     // A virtual environment called `.env` leads to its interpreter.
                     Some(list) if !path.join("pyvenv.cfg").exists() => self.add(&path, list, walker),
@@ -125,9 +125,9 @@ impl<'a> LinksInside<'a> {
         // Deeper among secrets, a virtual environment of `~/.config/gcloud` leads to its interpreter.
         let levels = match list {
             // Files that agents load in a project: `.claude/skills/NAME/scripts`.
-            SecretList::Guarded if top.starts_with(self.root) => 6,
-            SecretList::Guarded => 3,
-            SecretList::Secret | SecretList::Key => 2,
+            list if list.is_guarded() && top.starts_with(self.root) => 6,
+            list if list.is_guarded() => 3,
+            _ => 2,
         };
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);
         let mut seen = BTreeSet::from([top.to_path_buf()]);
@@ -225,9 +225,7 @@ fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<DirectoryChild>
     if let Some(all) = walker.all_children(directory, MOST_OF_TREE) {
         return all.to_vec();
     }
-    let names = [SecretList::Secret, SecretList::Guarded]
-        .into_iter()
-        .flat_map(names_anywhere);
+    let names = SecretList::ALL.into_iter().flat_map(names_anywhere);
     let firsts: BTreeSet<OsString> = names
         .filter_map(|path| path.iter().next().map(OsString::from))
         .collect();

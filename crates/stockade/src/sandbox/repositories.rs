@@ -9,7 +9,7 @@ use super::Error;
 use super::closed_places;
 use super::mounts::Mounts;
 use super::outside::guarded;
-use crate::policy::{DenialRule, Target, is_in_git_directory};
+use crate::policy::{DenialRule, Target, closed_in_git_directory, git_directory};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -48,7 +48,7 @@ impl Repositories {
             denials.extend(closed_places::behind_links(&trusted, walker)?);
             let real = walker.walk(directory).real;
             let places = mounts.showing(&real).into_iter().map(|shown| (shown.place, shown.part));
-            let itself = (!is_in_git_directory(&real)).then(|| (real, PathBuf::new()));
+            let itself = git_directory(&real).is_none().then(|| (real, PathBuf::new()));
             for (place, part) in places.chain(itself) {
                 let shown = directory.join(&part);
                 let inside = |denial: &DenialRule| match &denial.target {
@@ -119,17 +119,6 @@ const LONGEST_GIT_FILE: u64 = 8192;
 
 /// The files that git obeys in its directory.
 fn trusted_in(directory: &Path) -> Vec<DenialRule> {
-    const TRUSTED: &[&str] = &[
-        "hooks",
-        "config",
-        "config.lock",
-        "config.worktree",
-        "commondir",
-        "gitdir",
-        "modules",
-        "info/attributes",
-        "objects/info/alternates",
-    ];
-    let names = TRUSTED.iter().map(|name| directory.join(name));
+    let names = closed_in_git_directory().map(|name| directory.join(name));
     names.map(|path| guarded(&path, Origin::BuiltIn)).collect()
 }

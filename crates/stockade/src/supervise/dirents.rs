@@ -225,6 +225,7 @@ pub fn unlinkat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
 fn remove(context: &NotifyContext<'_>, operand: &DirectoryAndPath, flags: i32) -> Result<CallAnswer, Errno> {
     let place = operand.place(context)?;
     let found = refuse_missing(&place)?;
+    refuse_what_stays(context, &place, found, flags)?;
     let attempt = RefusedAttempt::on(Kind::Delete, operand.path.bytes());
     if let Some(found) = found
         && judge::is_shared_memory(place.name())
@@ -245,6 +246,25 @@ fn remove(context: &NotifyContext<'_>, operand: &DirectoryAndPath, flags: i32) -
         context.judge.forget(found.identity());
     }
     Ok(CallAnswer::Value(0))
+}
+
+/// What the kernel wouldn't remove is no refusal: git tries `rmdir` on each directory above a file that it removed.
+fn refuse_what_stays(
+    context: &NotifyContext<'_>,
+    place: &Place,
+    found: Option<PinnedEntry>,
+    flags: i32,
+) -> Result<(), Errno> {
+    let removes_directory = flags == libc::AT_REMOVEDIR;
+    let is_directory = found.is_some_and(|found| found.is_directory());
+    if !removes_directory || !is_directory || context.judge.place(Access::READ, place).is_refused() {
+        return Ok(());
+    }
+    let mut entries = std::fs::read_dir(place.name()).into_iter().flatten();
+    match entries.next() {
+        Some(_) => Err(Errno(libc::ENOTEMPTY)),
+        None => Ok(()),
+    }
 }
 
 /// Records which shared memory names are to be removed when the run is over.
@@ -397,22 +417,12 @@ fn judge_move(
     refuse_across(context, Some(old_name), new_name, &arriving)?;
     refuse_closed_elsewhere(context, moved, &leaving, old_name)?;
     context.enforce(context.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
-    context.enforce(
-        context.judge.bringing(Some(old_name), new_name),
-        &arriving,
-        new_name,
-        CLOSED,
-    )?;
+    refuse_bringing(context, (old_name, moved, first), new_name, &arriving)?;
     refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
     if exchanges {
         refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
         refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
-        context.enforce(
-            context.judge.bringing(Some(new_name), old_name),
-            &leaving,
-            old_name,
-            CLOSED,
-        )?;
+        refuse_bringing(context, (new_name, replaced, second), old_name, &leaving)?;
         context.enforce(context.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
     }
     Ok(IsStatic::No)
@@ -455,6 +465,20 @@ fn arrivals(moved: Option<PinnedEntry>, name: &Path, is_static: IsStatic) -> Vec
         Some(entry) if entry.is_symlink() => vec![Arrival::Link],
         Some(_) => vec![Arrival::File],
     }
+}
+
+/// Refuses to bring a link or a directory into a `.git` from outside.
+fn refuse_bringing(
+    context: &NotifyContext<'_>,
+    (old, moved, is_static): (&Path, Option<PinnedEntry>, IsStatic),
+    new: &Path,
+    attempt: &RefusedAttempt<'_>,
+) -> Result<(), Errno> {
+    if arrivals(moved, old, is_static) == [Arrival::File] {
+        return Ok(());
+    }
+    let verdict = context.judge.bringing(Some(old), new);
+    context.enforce(verdict, attempt, new, CLOSED).map(drop)
 }
 
 /// Refuses an entry that would put something at a denied path below its new name. For a directory the errno is that of
@@ -559,15 +583,9 @@ fn judge_link(
         return Ok(IsStatic::Yes);
     }
     refuse_across(context, object.has_name().then(|| object.name()), name, &arriving)?;
-    if object.has_name() {
-        context.enforce(
-            context.judge.bringing(Some(object.name()), name),
-            &arriving,
-            name,
-            CLOSED,
-        )?;
-    }
     if object.is_symlink() {
+        let verdict = context.judge.bringing(Some(object.name()), name);
+        context.enforce(verdict, &arriving, name, CLOSED)?;
         refuse_filling(context, &[Arrival::Link], name, &arriving)?;
     }
     Ok(IsStatic::No)

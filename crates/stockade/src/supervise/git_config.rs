@@ -46,7 +46,7 @@ pub fn replace(
     let Some(lock) = lock.filter(|lock| context.judge.made(|made| made.git_locks.contains_key(lock))) else {
         return Ok(None);
     };
-    if !context.judge.is_guarded_as_git_config(new) {
+    if !context.judge.is_closed_as_git_file(new) {
         return Ok(None);
     }
     let (Some(wanted), Some(config)) = (Text::of(old, Some(lock)), Text::of(new, None)) else {

@@ -16,7 +16,8 @@ use super::submodules::{self, Indexes};
 use super::terminals::PseudoTerminal;
 use super::worker_fds::WorkerFds;
 use crate::policy::{
-    Access, AccessDecision, Arrival, Capabilities, Grant, Renamed, git_directories, is_in_git_directory,
+    Access, AccessDecision, Arrival, Capabilities, Grant, GuardedBy, IsSpared, Renamed, SecretList, git_directory,
+    is_git_config, is_of_work_tree,
 };
 use crate::profile::Origin;
 use crate::real_path::is_absence;
@@ -67,6 +68,9 @@ impl AccessVerdict {
 
 /// The reason to refuse any other write to such a file.
 const RENAMED: &str = "git's HEAD and its index are written to another name, and renamed";
+
+/// The reason to refuse a `HEAD` in such a directory.
+const BESIDE: &str = "a `HEAD` beside a `.git` could make git take the directory itself for a repository";
 
 /// Judges accesses by one policy.
 pub struct Judge<'a> {
@@ -169,19 +173,33 @@ impl Judge<'_> {
     /// may take it for a submodule of another's.
     pub fn new_entry(&self, place: &Place) -> AccessVerdict {
         let name = place.name();
+        if self.is_head_beside_anothers(name) {
+            return AccessVerdict::Refused(Reason::Never(BESIDE.into()));
+        }
         match self.place(Access::WRITE, place) {
             AccessVerdict::Refused(Reason::Denied(denial))
                 if denial.guards_git()
-                    && git_directories(name).as_slice() == [name]
+                    && git_directory(name) == Some(name)
                     && self.is_granted(Access::WRITE, name)
                     && !self.may_be_submodule(name) =>
             {
                 // The directory doesn't exist yet; a name that was another's directory still counts as that.
-                self.for_maker(Access::WRITE, name, &|directory| {
-                    !self.run_policy.made().was_anothers(directory)
+                self.where_spared(Access::WRITE, name, &|by, directory| match by {
+                    GuardedBy::Git => !self.run_policy.made().was_anothers(directory),
+                    GuardedBy::Name(_) => self.spares(Access::WRITE, by, directory),
                 })
             }
             verdict => verdict,
+        }
+    }
+
+    /// Whether this is a `HEAD` in a directory that has, or had, a `.git` of another's: with one git could take the
+    /// directory itself for a repository, which it does where it doesn't understand the `.git`.
+    fn is_head_beside_anothers(&self, name: &Path) -> bool {
+        let is_head = name.file_name().is_some_and(|last| last.eq_ignore_ascii_case("HEAD"));
+        is_head && git_directory(name).is_none() && {
+            let git = name.with_file_name(".git");
+            self.run_policy.made().was_anothers(&git) || is_there(&git) && !self.has_made(&git)
         }
     }
 
@@ -192,6 +210,10 @@ impl Judge<'_> {
 
     /// Judges setting an object's times, or a mode that leaves it readable.
     pub fn attributes(&self, object: &Pinned) -> AccessVerdict {
+        let name = object.name();
+        if object.has_name() && is_git_config(name) && self.is_open_but_for_git(Access::WRITE, name) {
+            return AccessVerdict::OnBehalf;
+        }
         self.object(Access::WRITE, object).but_for_renames()
     }
 
@@ -204,7 +226,8 @@ impl Judge<'_> {
             Some(Renamed::OthersIndex | Renamed::SharedIndex) => Access::WRITE,
             None => return false,
         };
-        access.intersects(closed) && !self.is_of_own_repository(name)
+        let is_gone = access.intersection(closed) == Access::DELETE && self.may_remove(name);
+        access.intersects(closed) && !is_gone && !self.is_of_own_repository(name)
     }
 
     /// Judges creating the lock of a git configuration.
@@ -228,9 +251,9 @@ impl Judge<'_> {
 
     /// Whether a name in a `.git` is granted, and denied only for being there.
     pub fn is_open_but_for_git(&self, access: Access, name: &Path) -> bool {
-        let above = |directory: &Path| Some(directory) == name.parent();
+        let is_git = |by, _: &Path| by == GuardedBy::Git;
         let is_open = |bit: Access| {
-            self.is_granted(bit, name) && self.run_policy.matcher().denial_for_maker(bit, name, &above).is_none()
+            self.is_granted(bit, name) && self.run_policy.matcher().denial_unless(bit, name, &is_git).is_none()
         };
         let mut bits = [Access::READ, Access::WRITE, Access::DELETE].into_iter();
         bits.all(|bit| !access.contains(bit) || is_open(bit))
@@ -284,18 +307,60 @@ impl Judge<'_> {
                 None => AccessVerdict::Refused(Reason::NotGranted),
             },
             AccessDecision::Denied(denial) => {
-                if denial.spares_makers() && self.is_granted(bit, name) {
-                    return self.for_maker(bit, name, &|directory| self.has_made(directory));
+                if denial.spares() && self.is_granted(bit, name) {
+                    return self.where_spared(bit, name, &|by, directory| self.spares(bit, by, directory));
                 }
                 AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
             }
         }
     }
 
-    /// Judges something that the run may have made: only denials with a reason other than the name apply.
-    fn for_maker(&self, access: Access, name: &Path, made: &dyn Fn(&Path) -> bool) -> AccessVerdict {
-        let denial = || self.run_policy.matcher().denial_for_maker(access, name, made);
-        let noted = || std::mem::replace(&mut self.run_policy.made().uses_own, true);
+    /// Whether nothing is guarded in a directory: the run made it, no tool looks there, or what is there may be removed.
+    /// A `.git` stands for the directory that it is in.
+    fn spares(&self, bit: Access, by: GuardedBy, directory: &Path) -> bool {
+        let place = match by {
+            GuardedBy::Git => directory.parent().unwrap_or(directory),
+            GuardedBy::Name(_) => directory,
+        };
+        self.has_made(directory)
+            || bit == Access::DELETE && !self.is_top(place)
+            || by == GuardedBy::Name(SecretList::Project) && !self.is_project(place)
+    }
+
+    /// Whether a directory is the top of a tree that the run was given to work in, or lies above one.
+    fn is_top(&self, directory: &Path) -> bool {
+        self.run_policy
+            .run_config
+            .policy
+            .tops()
+            .any(|top| top.starts_with(directory))
+    }
+
+    /// Whether tools take a directory for the top of a project. One that the run took the repository from still is one.
+    fn is_project(&self, directory: &Path) -> bool {
+        let holds = |name: &&str| {
+            let repository = directory.join(name);
+            let is_there = repository
+                .symlink_metadata()
+                .map_or_else(|error| !is_absence(&error), |_| true);
+            is_there || self.run_policy.made().was_anothers(&repository)
+        };
+        self.is_top(directory) || REPOSITORIES.iter().any(holds)
+    }
+
+    /// Whether the run may remove what is in another's `.git`: where that is no tree's own, and what belongs to a linked
+    /// work tree. Nothing is executed for being gone.
+    fn may_remove(&self, name: &Path) -> bool {
+        is_of_work_tree(name) || git_directory(name).is_some_and(|git| self.spares(Access::DELETE, GuardedBy::Git, git))
+    }
+
+    /// Judges something in directories where the guards of names, or of `.git`, may be off: only other denials apply.
+    fn where_spared(&self, access: Access, name: &Path, is_spared: IsSpared<'_>) -> AccessVerdict {
+        let is_of_work_tree = access == Access::DELETE && is_of_work_tree(name);
+        let is_spared = |by, directory: &Path| by == GuardedBy::Git && is_of_work_tree || is_spared(by, directory);
+        let denial = || self.run_policy.matcher().denial_unless(access, name, &is_spared);
+        // Removing brings nothing to where it is guarded.
+        let noted = || access == Access::DELETE || std::mem::replace(&mut self.run_policy.made().uses_own, true);
         // Decided again once `uses_own` is set: a link made meanwhile claims its target first and then checks the flag.
         match denial().or_else(|| if noted() { None } else { denial() }) {
             Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
@@ -337,7 +402,11 @@ impl Judge<'_> {
 
     /// Whether the run made the `.git`, or a directory in it, that the name lies in: then it isn't guarded.
     fn is_of_own_repository(&self, name: &Path) -> bool {
-        git_directories(name).iter().any(|directory| self.has_made(directory))
+        let Some(git) = git_directory(name) else { return false };
+        let above = name.ancestors().skip(usize::from(name != git));
+        above
+            .take_while(|above| above.starts_with(git))
+            .any(|directory| self.has_made(directory))
     }
 
     /// Whether git may take a `.git` for a submodule's: in a repository that the run didn't make, in a directory that
@@ -364,11 +433,7 @@ impl Judge<'_> {
     /// The `.git` of each directory above, if one is there that the run didn't make, or if that can't be checked.
     fn repositories_around(&self, directory: &Path) -> impl Iterator<Item = PathBuf> {
         let above = directory.ancestors().skip(1).map(|above| above.join(".git"));
-        let is_there = |git: &PathBuf| match git.symlink_metadata() {
-            Ok(_) => !self.has_made(git),
-            Err(error) => !is_absence(&error),
-        };
-        above.filter(is_there)
+        above.filter(|git| is_there(git) && !self.has_made(git))
     }
 
     /// Whether this run made the directory, and not in the place of another's. The run can't rename meanwhile.
@@ -481,25 +546,16 @@ impl Judge<'_> {
         Some(Reason::Denied(Box::new(denial.met_at(name))))
     }
 
-    /// Judges bringing something from outside into a `.git`: only writing is allowed: git would write through a link.
+    /// Judges bringing something that isn't a plain file into a `.git` from outside: git would write through a link.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
-        let is_git_itself = git_directories(new).as_slice() == [new];
-        let comes_from_outside = old.is_none_or(|old| !is_in_git_directory(old));
-        if self.run_policy.run_config.is_in_cache(new)
-            || !is_in_git_directory(new)
-            || is_git_itself
-            || !comes_from_outside
-            || self.is_of_own_repository(new)
-        {
+        let is_inside = git_directory(new).is_some_and(|git| git != new);
+        let comes_from_outside = old.is_none_or(|old| git_directory(old).is_none());
+        let is_own = || self.run_policy.run_config.is_in_cache(new) || self.is_of_own_repository(new);
+        if !is_inside || !comes_from_outside || is_own() {
             return AccessVerdict::Static;
         }
-        let denial = self
-            .run_policy
-            .run_config
-            .policy
-            .denials
-            .iter()
-            .find(|denial| denial.guards_git());
+        let denials = &self.run_policy.run_config.policy.denials;
+        let denial = denials.iter().find(|denial| denial.guards_git());
         let reason = denial.map_or(Reason::NotGranted, |denial| {
             Reason::Denied(Box::new(denial.met_at(new)))
         });
@@ -552,13 +608,22 @@ impl Judge<'_> {
         if self.run_policy.run_config.is_private(old) {
             return AccessVerdict::Static;
         }
-        let made = |directory: &Path| self.has_made(directory);
-        match self.run_policy.matcher().opens_by_moving_for_maker(old, new, &made) {
+        let is_spared = |by, directory: &Path| self.spares(Access::WRITE, by, directory);
+        match self.run_policy.matcher().opens_by_moving_unless(old, new, &is_spared) {
             Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
             None => AccessVerdict::Static,
         }
     }
 }
+
+/// Whether something has a name, or that can't be looked at.
+fn is_there(name: &Path) -> bool {
+    name.symlink_metadata()
+        .map_or_else(|error| !is_absence(&error), |_| true)
+}
+
+/// What makes a directory the top of a repository or work tree: git's, Mercurial's, Jujutsu's, Sapling's, Subversion's.
+const REPOSITORIES: [&str; 5] = [".git", ".hg", ".jj", ".sl", ".svn"];
 
 /// Refuses the kernel's own file systems where they are mounted elsewhere: they would be taken for plain files.
 fn kernels_elsewhere(access: Access, system: FileSystemKind, name: &Path) -> Option<AccessVerdict> {

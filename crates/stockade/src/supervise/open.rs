@@ -1,6 +1,8 @@
 //! `open`, `openat`, `openat2`, `creat`.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,7 +15,7 @@ use super::pinned::{Pinned, Place};
 use super::refuse::{IsStatic, RefusedAttempt};
 use super::resolve::{Last, PathRequest};
 use super::{git_config, process_list, synthetic_files, terminals};
-use crate::policy::Access;
+use crate::policy::{Access, is_common_directory};
 use crate::report::Kind;
 use stockade_sys::file::{self, OpenHow};
 use stockade_sys::notify::OnExecute;
@@ -451,6 +453,9 @@ impl Open {
         }
         let attempt = RefusedAttempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(context, self.mode, self.path.bytes())?;
+        if is_common_directory(place.name()) && context.judge.is_closed_as_git_file(&place) {
+            return self.make_common_directory(context, &place).map(Some);
+        }
         let is_shared_memory = super::judge::is_shared_memory(place.name());
         let is_git_lock = git_config::is_lock(place.name());
         if is_shared_memory {
@@ -483,6 +488,14 @@ impl Open {
             self.on_execute(),
             Box::new(Effect::Made(place)),
         )))
+    }
+
+    /// Makes the `commondir` of a linked work tree in another's repository. It says what git writes there, whatever the
+    /// run writes: with another text it would lead the user's git elsewhere.
+    fn make_common_directory(&self, context: &NotifyContext<'_>, place: &Place) -> Result<CallAnswer, Errno> {
+        File::from(self.make(context, place)?).write_all(b"../..\n")?;
+        let nowhere = File::options().read(true).write(true).open("/dev/null")?;
+        Ok(CallAnswer::Descriptor(nowhere.into(), self.on_execute()))
     }
 
     fn make(&self, context: &NotifyContext<'_>, place: &Place) -> Result<OwnedFd, Errno> {

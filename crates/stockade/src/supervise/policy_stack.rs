@@ -135,8 +135,8 @@ impl PolicyStack<'_> {
         realms.any(|run_policy| self.judge(run_policy).fills_submodule(directory, is_repository))
     }
 
-    /// Whether a git configuration is refused only for being one.
-    pub fn is_guarded_as_git_config(&self, place: &Place) -> bool {
+    /// Whether a file is refused only for being one that git obeys.
+    pub fn is_closed_as_git_file(&self, place: &Place) -> bool {
         let is_open = |run_policy: &RunPolicy| self.judge(run_policy).is_open_but_for_git(Access::CHANGE, place.name());
         self.place(Access::CHANGE, place).is_refused() && self.realms().all(is_open)
     }

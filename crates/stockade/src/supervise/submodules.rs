@@ -18,7 +18,7 @@ use super::pinned::{PinnedEntry, Place};
 use super::policy_stack::PolicyStack;
 use super::refuse::RefusedAttempt;
 use crate::mutex::lock;
-use crate::policy::{Access, Index, Renamed, is_module, may_name_work_tree, object_name_length};
+use crate::policy::{Access, Index, Renamed, may_name_work_tree, object_name_length};
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
@@ -119,8 +119,11 @@ impl Repository {
         match dot_git.symlink_metadata() {
             Err(error) => is_absence(&error),
             Ok(found) if found.is_file() && found.nlink() == 1 && judges.is_closed_to_all(Access::WRITE, &dot_git) => {
-                let led = Repository::of_dot_git(&dot_git);
-                led.is_ok_and(|led| led.directory.starts_with(&self.directory) && is_module(&led.directory))
+                // No run makes a configuration in `modules`.
+                let is_own = |led: Repository| {
+                    led.directory.starts_with(self.directory.join("modules")) && led.directory.join("config").is_file()
+                };
+                Repository::of_dot_git(&dot_git).is_ok_and(is_own)
             }
             Ok(_) => false,
         }

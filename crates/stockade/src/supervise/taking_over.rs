@@ -12,12 +12,16 @@ use super::pinned::{PinnedEntry, Place};
 use super::refuse::RefusedAttempt;
 use super::resolve;
 use super::shared::Made;
+use crate::policy::git_directory;
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
-/// Records that a directory or link has lost its name, and the new name if it was moved.
+/// Records that a directory, a link or a `.git` file has lost its name, and the new name if it was moved.
 pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<PinnedEntry>, now: Option<&Place>) {
-    if let Some(found) = found.filter(|found| found.is_directory() || found.is_symlink()) {
+    let leads = |found: &PinnedEntry| {
+        found.is_directory() || found.is_symlink() || git_directory(place.name()) == Some(place.name())
+    };
+    if let Some(found) = found.filter(leads) {
         context
             .judge
             .vacate(place.name(), found.identity(), now.map(Place::name));

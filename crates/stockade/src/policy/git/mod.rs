@@ -1,29 +1,76 @@
-//! The guarded part of a `.git`: everything except the files that everyday commands write. Looks at names alone.
+//! The guarded part of a `.git`: what git executes, or is led elsewhere by. Looks at names alone.
 //!
-//! The host's git executes hooks, configuration and attributes, and `commondir`, `gitdir`, `alternates` and a `.git`
-//! *file* redirect it. So this module lists the files that may be written, and guards everything else. `worktrees/NAME`
-//! and `modules/NAME` are git directories too. Source: gitrepository-layout(5), and git 2.47 under strace.
+//! Everything else in a `.git` is data, and open for writing whatever its name. `worktrees/NAME` and `modules/NAME` are
+//! git directories too. Sources: gitrepository-layout(5), githooks(5), git-config(1), git-worktree(1), and the manuals of
+//! the companions that [`CLOSED`] names.
 //!
-//! `.git` and guarded names match in any case, since a file system may not distinguish them. Allowed names have to be
-//! spelled as git spells them.
+//! Names match as a file system may read them that doesn't distinguish case, drops trailing dots and blanks, or has short
+//! names (`CONFIG~1`).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Whether the path is closed for writing: a `.git`, or something in one that no everyday command writes.
+use super::listed::{GuardedBy, IsSpared};
+
+/// What git executes or is led elsewhere by, relative to a git directory.
+const CLOSED: &[&str] = &[
+    // githooks(5).
+    "hooks",
+    // git-config(1), FILES.
+    "config",
+    "config.worktree",
+    // gitattributes(5): they choose the programs of the configuration, for files of the run's choice.
+    "info/attributes",
+    // gitrepository-layout(5): another common directory, other objects, the addresses of old remotes.
+    "commondir",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+    "remotes",
+    "branches",
+    // git-annex(1): options of its ssh, and the sockets that its ssh connects to.
+    "annex/ssh",
+    "annex/ssh.config",
+    // sl help config: Sapling in a checkout of git.
+    "sl/config",
+];
+
+/// The directories without which git takes another one for the repository (setup.c, is_git_directory).
+const KEPT: &[&str] = &["refs", "objects"];
+
+/// Returns what is closed in a git directory, relative to it.
+pub fn closed_in_git_directory() -> impl Iterator<Item = &'static str> {
+    CLOSED.iter().copied().chain(["config.lock", "modules"])
+}
+
+/// Whether the path is closed for writing: a `.git`, or something in one that git obeys.
 pub fn is_guarded(path: &Path) -> bool {
-    GitRole::of(path).is_guarded()
+    matches!(
+        GitRole::of(path),
+        GitRole::Repository | GitRole::Kept | GitRole::Guarded | GitRole::CommonDirectory
+    )
 }
 
-/// The same for a run that made some directories itself: it owns the content of a `.git` among them.
-pub(super) fn is_guarded_from_maker(path: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
-    is_guarded(path) && !git_directories(path).iter().any(|directory| made(directory))
+/// The same, unless the outermost `.git` of the path is spared.
+pub(super) fn is_guarded_unless(path: &Path, is_spared: IsSpared<'_>) -> bool {
+    is_guarded(path) && !git_directory(path).is_some_and(|git| is_spared(GuardedBy::Git, git))
 }
 
-/// Whether the path is a `.git` or lies in one.
-pub fn is_in_git_directory(path: &Path) -> bool {
-    GitRole::of(path) != GitRole::Outside
+/// Returns the outermost `.git` that the path is, or lies in.
+pub fn git_directory(path: &Path) -> Option<&Path> {
+    let is_git = |above: &&Path| above.file_name().is_some_and(is_git);
+    path.ancestors().filter(is_git).last()
+}
+
+/// Whether the path is that of a linked work tree's `commondir` in another's repository.
+pub fn is_common_directory(path: &Path) -> bool {
+    GitRole::of(path) == GitRole::CommonDirectory
+}
+
+/// Whether the path lies in the git directory of a linked work tree, which `git worktree remove` removes.
+pub fn is_of_work_tree(path: &Path) -> bool {
+    let names = names_in_git(path);
+    names.is_some_and(|names| names.len() > 2 && names[0] == b"worktrees")
 }
 
 /// Returns the repository configuration that this lock belongs to: git writes the lock first, and renames it.
@@ -33,6 +80,15 @@ pub fn git_config_of_lock(path: &Path) -> Option<PathBuf> {
         .parent()
         .filter(|_| path.file_name().is_some_and(|name| name == "config.lock"))?;
     (GitRole::of(above) == GitRole::Repository).then(|| above.join("config"))
+}
+
+/// Whether the path is the configuration of a `.git`, whose mode `git init` tries.
+pub fn is_git_config(path: &Path) -> bool {
+    let is_named = path.file_name().is_some_and(|name| name == "config");
+    is_named
+        && path
+            .parent()
+            .is_some_and(|above| GitRole::of(above) == GitRole::Repository)
 }
 
 /// A file of a repository that redirects git: it is written under another name, and renamed.
@@ -51,53 +107,30 @@ pub enum Renamed {
 impl Renamed {
     /// Returns the kind of file by its name.
     pub fn of(path: &Path) -> Option<Renamed> {
-        let name = path.file_name()?;
-        let renamed = match name.as_bytes() {
-            b"HEAD" => Renamed::Head,
-            b"index" => Renamed::Index,
-            name if name.starts_with(b"sharedindex.") => Renamed::SharedIndex,
-            _ => return None,
+        let names = names_in_git(path)?;
+        let (name, above) = names.split_last()?;
+        let is_top = above.is_empty();
+        let is_others = match above.first().map(Vec::as_slice) {
+            Some(b"worktrees") => above.len() == 2,
+            // Each name may be the last of a submodule's.
+            Some(b"modules") => above.len() > 1,
+            _ => false,
         };
-        let renamed = match GitRole::of(path.parent()?) {
-            GitRole::Repository => renamed,
-            GitRole::Worktree(_)
-            | GitRole::Modules { .. }
-            | GitRole::Open(Ambiguity::Submodule)
-            | GitRole::Objects(Ambiguity::Submodule)
-            | GitRole::ObjectsInfo(Ambiguity::Submodule)
-            | GitRole::Info(Ambiguity::Submodule) => match renamed {
-                Renamed::Head => return None,
-                Renamed::Index => Renamed::OthersIndex,
-                other => other,
-            },
-            _ => return None,
-        };
-        Some(renamed)
+        match name.as_slice() {
+            b"head" if is_top => Some(Renamed::Head),
+            b"index" if is_top => Some(Renamed::Index),
+            b"index" if is_others => Some(Renamed::OthersIndex),
+            name if (is_top || is_others) && name.starts_with(b"sharedindex.") => Some(Renamed::SharedIndex),
+            _ => None,
+        }
     }
 }
 
-/// Whether a path is a directory in `modules`, which no command of a run writes: a submodule's, or one above it.
-pub fn is_module(path: &Path) -> bool {
-    GitRole::of(path) == GitRole::Modules { named: true }
-}
-
-/// Returns the directories from the first `.git` of the path down to the one that it lies in; for a `.git` itself that
-/// one. Empty outside of any. Where a run made one of these, it owns the content.
-pub fn git_directories(path: &Path) -> Vec<PathBuf> {
-    let depth = |above: &&Path| above.components().any(|part| is_git(part.as_os_str()));
-    let mut directories: Vec<_> = path.ancestors().take_while(depth).map(Path::to_path_buf).collect();
-    if directories.len() > 1 {
-        directories.remove(0);
-    }
-    directories.reverse();
-    directories
-}
-
-/// Whether a directory can be moved without changing which of its entries are guarded, and without replacing something
-/// that git trusts.
+/// Whether a file or directory can be moved without changing which of its entries are guarded, and without replacing
+/// something that git trusts.
 pub(super) fn may_move(old: &Path, new: &Path) -> bool {
     let (old, new) = (GitRole::of(old), GitRole::of(new));
-    old == new && matches!(old, GitRole::Outside | GitRole::Open(_) | GitRole::Guarded)
+    old == new && !matches!(old, GitRole::Repository | GitRole::Kept | GitRole::Passage)
 }
 
 /// The meaning of a path to git.
@@ -107,196 +140,110 @@ enum GitRole {
     Outside,
     /// A `.git`: directory or file.
     Repository,
-    /// `worktrees`, which the first `git worktree add` makes and the last `remove` deletes.
-    Worktrees(Ambiguity),
-    /// `worktrees/NAME`, the git directory of a linked work tree.
-    Worktree(Ambiguity),
-    /// `modules`, or some names below it. A submodule's name often contains slashes, so each component may be its end.
-    Modules { named: bool },
-    /// `refs`. Git accepts no directory without it as a repository.
-    Refs,
-    /// `objects`.
-    Objects(Ambiguity),
-    /// `objects/info`.
-    ObjectsInfo(Ambiguity),
-    /// `info`.
-    Info(Ambiguity),
-    /// An entry that commands write, and everything in it.
-    Open(Ambiguity),
-    /// Any other entry, and everything in it.
+    /// A directory that stays where it is.
+    Kept,
+    /// A directory that may hold something closed. It may be made and removed, and doesn't move.
+    Passage,
+    /// Data, with everything in it.
+    Open,
+    /// Data in `modules`, where a git directory may begin at each name: a submodule's name may have slashes.
+    OpenInModule,
+    /// `commondir` of a linked work tree: closed but for the text that git writes.
+    CommonDirectory,
+    /// Closed, with everything in it.
     Guarded,
-}
-
-/// Whether the components so far have a second reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ambiguity {
-    /// They don't.
-    None,
-    /// Below `modules`: `modules/a/refs/hooks` is a branch's directory, or the hooks of a submodule `a/refs`.
-    Submodule,
 }
 
 impl GitRole {
     fn of(path: &Path) -> GitRole {
-        path.components()
-            .fold(GitRole::Outside, |role, part| role.child(part.as_os_str()))
-    }
-
-    fn is_guarded(self) -> bool {
-        !matches!(
-            self,
-            GitRole::Outside | GitRole::Open(_) | GitRole::Worktrees(_) | GitRole::Worktree(_)
-        )
-    }
-
-    /// The role of a name in a directory of this role.
-    fn child(self, name: &OsStr) -> GitRole {
-        match self {
-            GitRole::Outside if is_git(name) => GitRole::Repository,
-            GitRole::Outside => GitRole::Outside,
-            GitRole::Guarded => GitRole::Guarded,
+        let Some(all) = names_in_git(path) else {
+            return GitRole::Outside;
+        };
+        let names: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
+        let (is_linked, names) = match names.as_slice() {
+            [] => return GitRole::Repository,
+            [b"worktrees"] | [b"worktrees", _] => return GitRole::Passage,
+            [b"worktrees", _, b"commondir"] => return GitRole::CommonDirectory,
+            [b"worktrees", _, rest @ ..] => (true, rest),
+            names => (false, names),
+        };
+        match names {
             // No repository lies in such a place.
-            _ if is_git(name) => GitRole::Guarded,
-            GitRole::Repository if name == "refs" => GitRole::Refs,
-            GitRole::Repository => entry(name, Ambiguity::None),
-            GitRole::Refs => GitRole::Open(Ambiguity::None),
-            GitRole::Worktrees(ambiguity) => GitRole::Worktree(ambiguity),
-            GitRole::Worktree(ambiguity) => entry(name, ambiguity),
-            GitRole::Modules { named } => module(name, named),
-            GitRole::Objects(ambiguity) if is(name, "info") => GitRole::ObjectsInfo(ambiguity),
-            GitRole::Objects(ambiguity) | GitRole::Open(ambiguity) => below_open(name, ambiguity),
-            GitRole::ObjectsInfo(ambiguity) if starts_with_one_of(name, OBJECTS_INFO) => GitRole::Open(ambiguity),
-            GitRole::Info(ambiguity) if name == "refs" || starts_with_one_of(name, INFO) => GitRole::Open(ambiguity),
-            GitRole::ObjectsInfo(_) | GitRole::Info(_) => GitRole::Guarded,
+            names if names.contains(&DOT_GIT) => GitRole::Guarded,
+            [b"modules"] | [b"modules", _] => GitRole::Kept,
+            [b"modules", _, rest @ ..] => GitRole::in_module(rest),
+            [name] if !is_linked && KEPT.iter().any(|kept| kept.as_bytes() == *name) => GitRole::Kept,
+            names if is_closed(names, is_or_may_be) => GitRole::Guarded,
+            names if leads_to_closed(names) => GitRole::Passage,
+            _ => GitRole::Open,
+        }
+    }
+
+    fn in_module(names: &[&[u8]]) -> GitRole {
+        let from_each = || (0..names.len()).map(|from| &names[from..]);
+        match names {
+            [above @ .., b"worktrees", _, b"commondir"] if !from_each().any(|_| is_closed(above, is)) => {
+                GitRole::CommonDirectory
+            }
+            _ if is_closed(names, is_or_may_be) || from_each().any(|rest| is_closed(rest, is)) => GitRole::Guarded,
+            _ if from_each().any(leads_to_closed) => GitRole::Passage,
+            _ => GitRole::OpenInModule,
         }
     }
 }
 
-/// The role of a name in a git directory.
-fn entry(name: &OsStr, ambiguity: Ambiguity) -> GitRole {
-    if name == "objects" {
-        GitRole::Objects(ambiguity)
-    } else if name == "worktrees" {
-        GitRole::Worktrees(ambiguity)
-    } else if is(name, "modules") {
-        // In a submodule it may be the last component of a name.
-        let named = ambiguity == Ambiguity::Submodule;
-        GitRole::Modules { named }
-    } else if is(name, "info") {
-        GitRole::Info(ambiguity)
-    } else if is_written(name) {
-        GitRole::Open(ambiguity)
-    } else {
-        GitRole::Guarded
-    }
+const DOT_GIT: &[u8] = b".git";
+
+/// The names below the outermost `.git` of a path, as [`spelled`]; `None` outside of one.
+fn names_in_git(path: &Path) -> Option<Vec<Vec<u8>>> {
+    let below = path.strip_prefix(git_directory(path)?).ok()?;
+    Some(below.iter().map(spelled).collect())
 }
 
-/// The role of a name below `modules`: another component of a submodule's name, or an entry of its git directory.
-fn module(name: &OsStr, named: bool) -> GitRole {
-    match entry(name, Ambiguity::Submodule) {
-        role if named && role != GitRole::Guarded => role,
-        _ if named && is_trusted(name) => GitRole::Guarded,
-        _ => GitRole::Modules { named: true },
-    }
+/// Whether names in a git directory begin with a path of [`CLOSED`].
+fn is_closed(names: &[&[u8]], is: fn(&[u8], &str) -> bool) -> bool {
+    CLOSED.iter().any(|closed| {
+        let parts = closed.split('/');
+        names.len() >= parts.clone().count() && names.iter().zip(parts).all(|(name, part)| is(name, part))
+    })
 }
 
-/// The role of a name in a directory that commands write.
-fn below_open(name: &OsStr, ambiguity: Ambiguity) -> GitRole {
-    match ambiguity {
-        Ambiguity::Submodule if is_trusted(name) => GitRole::Guarded,
-        _ => GitRole::Open(ambiguity),
-    }
+/// Whether a path of [`CLOSED`] lies below these names.
+fn leads_to_closed(names: &[&[u8]]) -> bool {
+    CLOSED.iter().any(|closed| {
+        let mut parts = closed.split('/');
+        names.iter().all(|name| parts.next().is_some_and(|part| is(name, part))) && parts.next().is_some()
+    })
 }
 
-/// Directories of a git directory that are open with everything in them.
-const DIRECTORIES: &[&str] = &[
-    "refs",
-    "reftable",
-    "logs",
-    "rebase-merge",
-    "rebase-apply",
-    "sequencer",
-    "rr-cache",
-    "NOTES_MERGE_WORKTREE",
-];
+/// Git writes `config.lock`, and renames it; vfat and NTFS give short names (`CONFIG~1.WOR`), which no ref has.
+fn is(name: &[u8], known: &str) -> bool {
+    let is_short = || {
+        name.len() <= "LONGES~1.EXT".len() && name.windows(2).any(|pair| pair[0] == b'~' && pair[1].is_ascii_digit())
+    };
+    name.strip_suffix(b".lock").unwrap_or(name) == known.as_bytes() || is_short()
+}
 
-/// Files that are written in place or through their `.lock`.
-const FILES: &[&str] = &[
-    "packed-refs",
-    "index",
-    "HEAD",
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_HEAD",
-    "MERGE_MSG",
-    "MERGE_MODE",
-    "MERGE_RR",
-    "AUTO_MERGE",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "REBASE_HEAD",
-    "SQUASH_MSG",
-    "COMMIT_EDITMSG",
-    "TAG_EDITMSG",
-    "NOTES_EDITMSG",
-    "NOTES_MERGE_REF",
-    "NOTES_MERGE_PARTIAL",
-    "ADD_EDIT.patch",
-    "addp-hunk-edit.diff",
-    "shallow",
-    "gc.pid",
-    "gc.log",
-];
+/// The same, or a name with letters that a file system may take for others.
+fn is_or_may_be(name: &[u8], known: &str) -> bool {
+    is(name, known) || !name.is_ascii()
+}
 
-/// Prefixes of temporary names, and of names of which there are many.
-const PREFIXES: &[&str] = &[
-    "BISECT_",
-    "index.stash.",
-    "next-index-",
-    "packed-refs.new",
-    "shallow_",
-    "sharedindex.",
-    "sharedindex_",
-    "tmp_",
-];
-
-/// Prefixes allowed in `objects/info`. Never `alternates` or `http-alternates`.
-const OBJECTS_INFO: &[&str] = &["packs", "commit-graph", "tmp_"];
-
-/// Prefixes allowed in `info` besides `refs`, the list for dumb servers: the temporary files that become it.
-const INFO: &[&str] = &["refs_"];
-
-/// Names that git trusts: they stay closed wherever a submodule's git directory may start.
-const TRUSTED: &[&str] = &["hooks", "config", "config.worktree", "info", "commondir", "gitdir"];
-
-fn is_trusted(name: &OsStr) -> bool {
-    let bytes = name.as_bytes();
-    let unlocked = bytes.strip_suffix(b".lock").unwrap_or(bytes);
-    TRUSTED
+/// A name as a file system may read it that doesn't distinguish case, and drops dots and blanks at the end and what is
+/// behind a colon.
+fn spelled(name: &OsStr) -> Vec<u8> {
+    let name = name.as_bytes().split(|byte| *byte == b':').next().unwrap_or_default();
+    let is_dropped = |byte: &u8| matches!(byte, b'.' | b' ');
+    let end = name
         .iter()
-        .any(|trusted| unlocked.eq_ignore_ascii_case(trusted.as_bytes()))
-}
-
-/// Whether commands write an entry of this name.
-fn is_written(name: &OsStr) -> bool {
-    let bytes = name.as_bytes();
-    let unlocked = bytes.strip_suffix(b".lock").unwrap_or(bytes);
-    let named = |file: &&str| file.as_bytes() == unlocked;
-    DIRECTORIES.iter().any(|directory| name == *directory)
-        || FILES.iter().any(named)
-        || starts_with_one_of(name, PREFIXES)
-}
-
-fn starts_with_one_of(name: &OsStr, starts: &[&str]) -> bool {
-    starts.iter().any(|start| name.as_bytes().starts_with(start.as_bytes()))
+        .rposition(|byte| !is_dropped(byte))
+        .map_or(0, |last| last + 1);
+    name[..end].to_ascii_lowercase()
 }
 
 fn is_git(name: &OsStr) -> bool {
-    is(name, ".git")
-}
-
-fn is(name: &OsStr, known: &str) -> bool {
-    name.eq_ignore_ascii_case(known)
+    // Few names begin so, and each name of each path is asked.
+    matches!(name.as_bytes().first(), Some(b'.' | b'g' | b'G')) && matches!(&*spelled(name), DOT_GIT | b"git~1")
 }
 
 #[cfg(test)]

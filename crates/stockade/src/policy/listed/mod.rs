@@ -28,9 +28,42 @@ pub enum SecretList {
     Secret,
     /// Like `Secret`, except where certificates and test keys are shipped.
     Key,
-    /// Closed for writing.
+    /// Closed for writing: by its place, or wherever it is.
     Guarded,
+    /// Closed for writing in every directory: tools look for it in the one where they are started.
+    Folder,
+    /// Closed for writing at the top of a project: tools look for it there.
+    Project,
 }
+
+impl SecretList {
+    /// All of them, the strictest first.
+    pub const ALL: [SecretList; 5] = [
+        SecretList::Secret,
+        SecretList::Key,
+        SecretList::Guarded,
+        SecretList::Folder,
+        SecretList::Project,
+    ];
+
+    /// Whether what it closes may be read.
+    pub fn is_guarded(self) -> bool {
+        matches!(self, SecretList::Guarded | SecretList::Folder | SecretList::Project)
+    }
+}
+
+/// Whose guard may be lifted for something in a directory: asked with the directory in which the guarded name is, or
+/// with a `.git` itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuardedBy {
+    /// For being in a `.git`.
+    Git,
+    /// For its name, by this list.
+    Name(SecretList),
+}
+
+/// Tells whether no guard holds in a directory.
+pub type IsSpared<'a> = &'a dyn Fn(GuardedBy, &Path) -> bool;
 
 /// A list applied to this machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -204,12 +237,24 @@ static GUARDED: NameTree = NameTree {
     last: GUARDED_LAST,
 };
 
+static FOLDER: NameTree = NameTree {
+    nodes: &FOLDER_NODES,
+    names: &FOLDER_NAMES,
+    wild: &FOLDER_WILD,
+    first: FOLDER_FIRST,
+    last: FOLDER_LAST,
+};
+static PROJECT: NameTree = NameTree {
+    nodes: &PROJECT_NODES,
+    names: &PROJECT_NAMES,
+    wild: &PROJECT_WILD,
+    first: PROJECT_FIRST,
+    last: PROJECT_LAST,
+};
+
 impl fmt::Display for SecretList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SecretList::Secret | SecretList::Key => "secret",
-            SecretList::Guarded => "guarded",
-        })
+        f.write_str(if self.is_guarded() { "guarded" } else { "secret" })
     }
 }
 
@@ -219,6 +264,8 @@ impl SecretList {
             SecretList::Secret => &SECRET,
             SecretList::Key => &KEY,
             SecretList::Guarded => &GUARDED,
+            SecretList::Folder => &FOLDER,
+            SecretList::Project => &PROJECT,
         }
     }
 }
@@ -240,23 +287,41 @@ impl NameTree {
         }
     }
 
-    /// Adds the nodes that follow a lowercase name; returns the line that closes it.
-    fn step(&self, from: u16, name: &[u8], after: &mut Vec<u16>) -> Option<u16> {
+    /// Whether a lowercase name below a closed one is open, with everything in it.
+    fn is_open_below(&'static self, from: u16, name: &[u8]) -> bool {
+        let is_open = |next: &u16| self.node(*next).is_open;
+        match self.named(from, name) {
+            Some(next) if is_open(&next) || self.node(next).line != NONE => is_open(&next),
+            _ => self.matching(from, name).any(|next| is_open(&next)),
+        }
+    }
+
+    /// The node of exactly this name below a node.
+    fn named(&self, from: u16, name: &[u8]) -> Option<u16> {
         let node = self.node(from);
         let names = &self.names[usize::from(node.names.0)..usize::from(node.names.1)];
-        let named = names
-            .binary_search_by(|(at, length, _)| bytes((*at, *length)).cmp(name))
-            .ok()
-            .map(|index| names[index].2);
+        let found = names.binary_search_by(|(at, length, _)| bytes((*at, *length)).cmp(name));
+        found.ok().map(|index| names[index].2)
+    }
+
+    /// The nodes of the wildcards below a node that match a name.
+    fn matching<'a>(&'static self, from: u16, name: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
+        let node = self.node(from);
         let wild = &self.wild[usize::from(node.wild.0)..usize::from(node.wild.1)];
         let matching = wild.iter().filter(|([prefix, suffix], _)| {
             let (prefix, suffix) = (bytes(*prefix), bytes(*suffix));
             name.len() >= prefix.len() + suffix.len() && name.starts_with(prefix) && name.ends_with(suffix)
         });
+        matching.map(|(_, next)| *next)
+    }
+
+    /// Adds the nodes that follow a lowercase name; returns the line that closes it.
+    fn step(&'static self, from: u16, name: &[u8], after: &mut Vec<u16>) -> Option<u16> {
+        let named = self.named(from, name);
         let mut closing = None;
         let mut is_open = named.is_some_and(|named| self.node(named).is_open);
-        for (_, next) in matching {
-            let next = self.node(*next);
+        for next in self.matching(from, name) {
+            let next = self.node(next);
             is_open |= next.is_open;
             closing = closing.or((next.line != NONE).then_some(next.line));
         }
@@ -349,12 +414,12 @@ impl Closing {
 
     /// Returns the line that closes a path, by itself or by a directory above it.
     pub fn line(&self, path: &Path) -> Option<&'static Line> {
-        self.line_for_maker(path, &|_| false)
+        self.line_unless(path, &|_, _| false)
     }
 
-    /// The same for a run that made some directories itself: no name in one is guarded by a pattern of any depth.
-    pub fn line_for_maker(&self, path: &Path, made: &dyn Fn(&Path) -> bool) -> Option<&'static Line> {
-        match self.positions_for_maker(path, Depth::Any, made) {
+    /// The same where no name is guarded by a pattern of any depth in the directories that are spared.
+    pub fn line_unless(&self, path: &Path, is_spared: IsSpared<'_>) -> Option<&'static Line> {
+        match self.positions_unless(path, Depth::Any, is_spared) {
             TreePositions::Closed(line) => LINES.get(usize::from(line)),
             TreePositions::Before(_) => None,
         }
@@ -378,11 +443,11 @@ impl Closing {
 
     /// Returns the automaton's state after a path.
     pub fn positions(&self, path: &Path, depth: Depth) -> TreePositions {
-        self.positions_for_maker(path, depth, &|_| false)
+        self.positions_unless(path, depth, &|_, _| false)
     }
 
-    /// The same, where guarded patterns of any depth don't start in a directory that the run made (`made`).
-    fn positions_for_maker(&self, path: &Path, depth: Depth, made: &dyn Fn(&Path) -> bool) -> TreePositions {
+    /// The same, where guarded patterns of any depth don't start in a directory that is spared.
+    fn positions_unless(&self, path: &Path, depth: Depth, is_spared: IsSpared<'_>) -> TreePositions {
         if self.is_opened(path) {
             return TreePositions::Before(Vec::new());
         }
@@ -397,6 +462,8 @@ impl Closing {
         }
         let mut end = 0;
         let mut is_first = true;
+        // The line that closes the path so far, unless its next name is open.
+        let mut closed = None;
         for part in bytes.split(|byte| *byte == b'/') {
             let above = Path::new(OsStr::from_bytes(&bytes[..end]));
             end += part.len();
@@ -404,6 +471,13 @@ impl Closing {
             end += 1;
             if part.is_empty() {
                 continue;
+            }
+            if let Some(line) = closed.take() {
+                let name = lower(part);
+                if !before.iter().any(|node| tree.is_open_below(*node, &name)) {
+                    return TreePositions::Closed(line);
+                }
+                before.clear();
             }
             let mut after = Vec::new();
             let mut closing = None;
@@ -413,9 +487,9 @@ impl Closing {
                 if begins {
                     closing = tree.step(ANYWHERE, &name, &mut after);
                     let is_known = closing.is_some() || !after.is_empty();
-                    // `.stockade` stays guarded even there: files that a run wrote never become policy.
-                    let may_be_made = self.list == SecretList::Guarded && *name != *b".stockade";
-                    if is_known && may_be_made && made(above) {
+                    // `.stockade` stays guarded everywhere: files that a run wrote never become policy.
+                    let is_kept = !self.list.is_guarded() || *name == *b".stockade";
+                    if is_known && !is_kept && is_spared(GuardedBy::Name(self.list), above) {
                         closing = None;
                         after.clear();
                     }
@@ -437,13 +511,14 @@ impl Closing {
                     }
                 }
             }
-            if let Some(line) = closing {
-                return TreePositions::Closed(line);
-            }
-            if placed && is_home(here) {
+            closed = closing;
+            if placed && closed.is_none() && is_home(here) {
                 after.push(HOME);
             }
             before = after;
+        }
+        if let Some(line) = closed {
+            return TreePositions::Closed(line);
         }
         before.sort_unstable();
         before.dedup();
@@ -494,9 +569,9 @@ impl Closing {
         self.closes_by_place(tree) || self.is_placed_below(tree)
     }
 
-    /// Whether something closed at or below `old`, for a run that made some directories, may be open at or below `new`.
-    pub fn opens(&self, old: &Path, new: &Path, made: &dyn Fn(&Path) -> bool) -> bool {
-        let from = self.positions_for_maker(old, Depth::Any, made);
+    /// Whether something closed at or below `old`, with what is spared there, may be open at or below `new`.
+    pub fn opens(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> bool {
+        let from = self.positions_unless(old, Depth::Any, is_spared);
         match (from, self.positions(new, Depth::Any)) {
             (_, TreePositions::Closed(_)) => false,
             (TreePositions::Closed(_), TreePositions::Before(_)) => true,
@@ -522,21 +597,19 @@ impl Closing {
     }
 }
 
-/// The state of the three lists at a part of a home.
+/// The state of the lists at a part of a home.
 #[derive(Debug, Clone)]
-pub struct Names([Start; 3]);
+pub struct Names([Start; SecretList::ALL.len()]);
 
 impl Names {
-    const LISTS: [SecretList; 3] = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
-
     /// The state outside of homes: only patterns of any depth.
     pub fn anywhere() -> Names {
-        Names([const { Start::At(Vec::new()) }; 3])
+        Names([const { Start::At(Vec::new()) }; SecretList::ALL.len()])
     }
 
     /// The state at this path, relative to a home.
     pub fn at(at: &Path) -> Names {
-        Names(Self::LISTS.map(|list| start(list.tree(), at)))
+        Names(SecretList::ALL.map(|list| start(list.tree(), at)))
     }
 
     /// Whether the path, or something in it, is in the lists by more than a pattern of any depth that starts there.
@@ -546,7 +619,7 @@ impl Names {
 
     /// The strictest list that closes the path as a whole.
     pub fn closing(&self) -> Option<SecretList> {
-        let mut lists = Self::LISTS.into_iter().zip(&self.0);
+        let mut lists = SecretList::ALL.into_iter().zip(&self.0);
         let closing = lists.find(|(_, start)| matches!(start, Start::Closed(_)));
         closing.map(|(list, _)| list)
     }
@@ -557,7 +630,7 @@ impl Names {
         let name = lower(name.as_bytes());
         let mut are_known = false;
         let mut below = self.clone();
-        for (list, start) in Self::LISTS.into_iter().zip(&mut below.0) {
+        for (list, start) in SecretList::ALL.into_iter().zip(&mut below.0) {
             if let Start::At(nodes) = start {
                 *start = step(list.tree(), nodes, &name);
                 are_known |= !start.is_nothing();
@@ -568,7 +641,7 @@ impl Names {
 }
 
 /// Returns the automaton's state after a lowercase name.
-fn step(tree: &NameTree, before: &[u16], name: &[u8]) -> Start {
+fn step(tree: &'static NameTree, before: &[u16], name: &[u8]) -> Start {
     let anywhere: &[u16] = if tree.may_begin(name) { &[ANYWHERE] } else { &[] };
     let mut after = Vec::new();
     let mut steps = before.iter().chain(anywhere);
@@ -579,7 +652,7 @@ fn step(tree: &NameTree, before: &[u16], name: &[u8]) -> Start {
 }
 
 /// Returns the automaton's state at a part of a home.
-fn start(tree: &NameTree, at: &Path) -> Start {
+fn start(tree: &'static NameTree, at: &Path) -> Start {
     let names = at
         .components()
         .map(|part| part.as_os_str().as_bytes().to_ascii_lowercase());

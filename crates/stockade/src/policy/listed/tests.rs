@@ -18,26 +18,40 @@ pub fn closes(listed: &Listed, path: &Path) -> bool {
         )
     };
     let is_opened = listed.open.iter().any(|open| path.starts_with(&open.0));
-    !is_opened && path.ancestors().any(|part| globs.close(part))
+    let parts: Vec<&Path> = path.ancestors().collect();
+    let closes = |index: usize| globs.close(parts[index]) && !(index > 0 && globs.open_inside(parts[index - 1]));
+    !is_opened && (0..parts.len()).any(closes)
 }
 
 struct Globs {
     literal: GlobSet,
     wild: GlobSet,
     open: GlobSet,
+    /// What is open in a closed directory.
+    inside: GlobSet,
 }
 
 impl Globs {
     fn of(listed: &Listed) -> Globs {
-        let (mut literal, mut wild, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        let [mut literal, mut wild, mut open, mut inside] = [const { Vec::new() }; 4];
         let kind = match listed.list {
             SecretList::Secret => "secret",
             SecretList::Key => "key",
             SecretList::Guarded => "guarded",
+            SecretList::Folder => "folder",
+            SecretList::Project => "project",
         };
         for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let head = line.split('|').next().unwrap();
             let (word, pattern) = head.trim().split_once(' ').unwrap();
+            let of_homes = pattern
+                .strip_prefix("**/")
+                .filter(|_| word == "project" && kind == "guarded");
+            let (word, pattern) = match of_homes {
+                Some(rest) => (kind, format!("~/{rest}")),
+                None => (word, pattern.to_owned()),
+            };
+            let pattern = pattern.as_str();
             for glob in absolute(pattern, &listed.entries) {
                 let glob = GlobBuilder::new(&glob)
                     .literal_separator(true)
@@ -45,6 +59,7 @@ impl Globs {
                     .build();
                 let glob = glob.unwrap();
                 match word {
+                    "open" if pattern.trim_start_matches("**/").contains('/') => inside.push(glob),
                     "open" => open.push(glob),
                     word if word != kind => {}
                     _ if pattern.contains('*') && pattern.trim_start_matches("**/").contains('*') => wild.push(glob),
@@ -57,7 +72,12 @@ impl Globs {
             literal: set(literal),
             wild: set(wild),
             open: set(open),
+            inside: set(inside),
         }
+    }
+
+    fn open_inside(&self, path: &Path) -> bool {
+        self.inside.is_match(path) && !self.literal.is_match(path)
     }
 
     fn close(&self, path: &Path) -> bool {
@@ -119,7 +139,7 @@ fn names_of_a_home_are_closed_where_that_is_the_root_directory() {
 
 #[test]
 fn every_closed_path_stays_closed_however_the_slashes_of_its_home_are_written() {
-    for list in [SecretList::Secret, SecretList::Key, SecretList::Guarded] {
+    for list in SecretList::ALL {
         for spelling in ["/srv/ada/", "/srv/ada//", "/srv/ada/.", "/srv//ada", "//srv/./ada"] {
             let homes = listed(list, &[(spelling, ""), (spelling, ".config/gh")]);
             for path in paths_of_homes(list) {
@@ -232,4 +252,27 @@ fn what_a_machine_starts_and_loads_is_guarded_and_what_else_it_has_is_not() {
     ] {
         assert!(!closes(path), "{path}");
     }
+}
+
+#[test]
+fn in_a_closed_directory_is_open_what_the_list_names() {
+    let closes = |list, path: &str| listed(list, &[]).line(Path::new(path)).is_some();
+    for open in [
+        "/w/.claude/worktrees",
+        "/w/.claude/worktrees/x/src/a",
+        "/w/.CLAUDE/Worktrees/x",
+    ] {
+        assert!(!closes(SecretList::Project, open), "{open}");
+    }
+    for closed in [
+        "/w/.claude",
+        "/w/.claude/settings.json",
+        "/w/.claude/worktrees/x/.claude",
+        "/w/.claude/worktrees/x/.mcp.json",
+        "/w/.claude/x/worktrees",
+    ] {
+        assert!(closes(SecretList::Project, closed), "{closed}");
+    }
+    assert!(closes(SecretList::Guarded, "/w/.jj/repo") && closes(SecretList::Guarded, "/w/.jj/repo/config.toml"));
+    assert!(!closes(SecretList::Guarded, "/w/.jj/repo/store/x") && !closes(SecretList::Guarded, "/w/.jj/working_copy"));
 }

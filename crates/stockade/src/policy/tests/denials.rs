@@ -43,7 +43,7 @@ fn closes(denial: &DenialRule, path: &Path) -> bool {
     }
 }
 
-const LISTS: [SecretList; 3] = [SecretList::Secret, SecretList::Key, SecretList::Guarded];
+const LISTS: [SecretList; 5] = SecretList::ALL;
 
 fn listed_denial(list: SecretList, homes: &[&str]) -> DenialRule {
     let home = |place: &&str| Entry {
@@ -53,7 +53,7 @@ fn listed_denial(list: SecretList, homes: &[&str]) -> DenialRule {
     let (access, kind) = match list {
         SecretList::Secret => (Access::WRITING, DenialKind::SecretName),
         SecretList::Key => (Access::WRITING, DenialKind::SecretPattern),
-        SecretList::Guarded => (Access::CHANGE, DenialKind::Guarded),
+        SecretList::Guarded | SecretList::Folder | SecretList::Project => (Access::CHANGE, DenialKind::Guarded),
     };
     let listed = Listed {
         list,
