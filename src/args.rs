@@ -204,6 +204,12 @@ pub struct Run {
     /// Allow reading, writing, creating and deleting in a tree
     #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub write: Vec<PathBuf>,
+    /// Allow writing a file that is guarded, or those of a directory, such as `.vscode/settings.json`
+    ///
+    /// Editors, agents and debuggers obey such files by themselves, so no other flag opens them. Never for secrets, nor for what
+    /// git obeys in a `.git`.
+    #[arg(long, value_name = "PATH", help_heading = GRANTS)]
+    pub write_guarded: Vec<PathBuf>,
     /// Allow starting the programs of a tree
     #[arg(long, value_name = "PATH", help_heading = GRANTS)]
     pub exec: Vec<PathBuf>,

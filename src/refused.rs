@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::message::Failure;
 use stockade::plan::Trace;
-use stockade::policy::is_powerful_socket;
+use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Kind, Report};
 use stockade_text::quote::{command_line, quoted};
@@ -36,6 +36,9 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     Some(failure)
 }
 
+/// The beginning of the rule for a repository's configuration.
+const GIT_CONFIG: &str = "git's configuration";
+
 /// The filter kills a process that uses another architecture's system calls: the supervisor gets no notification.
 const FOREIGN_CALL: &str =
     "the program was ended by SIGSYS: it probably made system calls of another architecture (32-bit)";
@@ -48,6 +51,76 @@ pub fn sentence(denial: &Denial) -> String {
         access_in_short(denial),
         reason(denial)
     )
+}
+
+/// What is said after a run, whatever its exit code, that was refused changing guarded files or secrets: each of the first
+/// with its rule, and how it is opened. `None` where an explanation has named all of them.
+pub fn kept(report: &Report) -> Option<Failure> {
+    const SHOWN: usize = 3;
+    let mut kept: Vec<&Denial> = Vec::new();
+    for denial in report.denials.iter().filter(|denial| is_kept(denial)) {
+        if !kept.iter().any(|other| other.target == denial.target) {
+            kept.push(denial);
+        }
+    }
+    let explained = report.explanation().filter(|denial| is_kept(denial)).count();
+    let (first, others) = kept.split_first()?;
+    if explained == kept.len() && !kept.iter().any(|denial| leaves_half(denial)) {
+        return None;
+    }
+    let mut failure = Failure::text(0, sentence(first));
+    let others = others.iter().take(SHOWN - 1);
+    failure
+        .details
+        .extend(others.map(|denial| format!("also {} ({})", access_in_short(denial), reason(denial))));
+    if kept.len() > SHOWN {
+        failure
+            .details
+            .push(format!("{} more{}", kept.len() - SHOWN, where_listed(None)));
+    }
+    if let Some(denial) = kept.iter().find(|denial| leaves_half(denial)) {
+        failure.details.push(half_done(denial));
+    }
+    failure.hint = Some(openings(&kept));
+    Some(failure)
+}
+
+/// Whether a program was refused changing what stays closed whatever is granted.
+fn is_kept(denial: &Denial) -> bool {
+    let is_change = matches!(denial.access, Kind::Write | Kind::Create | Kind::Delete);
+    let closed = |text: &str| {
+        ["guarded ", "secret ", GIT_CONFIG]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    is_change && denial.rule.as_ref().is_some_and(|rule| closed(&rule.text))
+}
+
+/// Whether git was refused a file of a work tree, in the middle of its work.
+fn leaves_half(denial: &Denial) -> bool {
+    program(denial) == "git" && git_directory(Path::new(&denial.target)).is_none()
+}
+
+fn half_done(denial: &Denial) -> String {
+    let target = shortened(&visible(&denial.target));
+    format!("git was stopped at `{target}`; `git status` shows what it had changed before, if anything")
+}
+
+/// The ways to open what a run was refused.
+fn openings(kept: &[&Denial]) -> String {
+    let flag = kept.iter().find_map(|denial| denial.grant.as_ref());
+    match flag {
+        Some(words) => format!(
+            "for one command: `{}`; at a terminal Stockade asks; for good: `[secrets] open` in `config.toml`",
+            command_line(words)
+        ),
+        None if kept.iter().any(|denial| is_of_git(denial)) => "change it yourself, outside of a run".into(),
+        None => "only your configuration opens it: `[secrets] open` in `config.toml`, by its path".into(),
+    }
+}
+
+fn is_of_git(denial: &Denial) -> bool {
+    git_directory(Path::new(&denial.target)).is_some()
 }
 
 /// Further refusals that explain it, on one line.

@@ -55,7 +55,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         say_ending(&outcome);
         let report = outcome.report();
         let why = limited::reached(report).or_else(|| refused::explanation(report, run.report.as_deref()));
-        if let Some(failure) = why {
+        for failure in why.into_iter().chain(refused::kept(report)) {
             failure.print();
         }
         if granted.len() >= MOST_REPEATS {
@@ -161,6 +161,9 @@ pub(super) fn sandbox(
     }
     for path in &run.write {
         sandbox = sandbox.write(path);
+    }
+    for path in &run.write_guarded {
+        sandbox = sandbox.write_guarded(path);
     }
     for path in run.exec.iter().chain(granted) {
         sandbox = sandbox.exec(path);

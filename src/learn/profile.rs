@@ -95,7 +95,7 @@ fn entry(grant: &FlagGrant, run_context: &RunContext<'_>) -> (&'static str, &'st
         FlagGrant::Path(grant) => {
             let table = match grant.flag {
                 Flag::Read => "read",
-                Flag::Write => "write",
+                Flag::Write | Flag::WriteGuarded => "write",
                 Flag::Exec => "exec",
                 Flag::Socket => "network.socket",
             };

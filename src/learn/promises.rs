@@ -89,7 +89,7 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
                 (Flag::Socket, _) => "socket",
                 (Flag::Write, Kind::Create) => "create",
                 (Flag::Write, Kind::Delete) => "delete",
-                (Flag::Write, _) => "write",
+                (Flag::Write | Flag::WriteGuarded, _) => "write",
             };
             let path = wanted.path()?;
             // A generated name differs the next time.

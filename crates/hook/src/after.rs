@@ -61,7 +61,15 @@ pub fn shown_name(name: &str) -> Option<String> {
 
 /// A word of a grant: a flag that grants one thing, or its value.
 fn shown_flag(word: &str) -> Option<String> {
-    const GRANTS: [&str; 6] = ["--read", "--write", "--exec", "--host", "--listen", "--socket"];
+    const GRANTS: [&str; 7] = [
+        "--read",
+        "--write",
+        "--write-guarded",
+        "--exec",
+        "--host",
+        "--listen",
+        "--socket",
+    ];
     match GRANTS.contains(&word) {
         true => Some(word.to_string()),
         false => shown_name(word),

@@ -78,6 +78,11 @@ pub trait Approver: Send + Sync {
         true
     }
 
+    /// Whether a person answers, who may open a guarded file for a run. A program may not.
+    fn may_open_guarded(&self) -> bool {
+        false
+    }
+
     /// The files that it executes, as absolute paths: the runs that it is asked about can't change them.
     fn programs(&self) -> Vec<PathBuf> {
         Vec::new()

@@ -22,7 +22,12 @@ pub struct Refused {
 impl Refused {
     /// Judges one refusal by itself: how the run ends isn't known yet.
     pub(crate) fn of(refusal: &Refusal, policy: &Policy, home: Option<&Path>, command: &[String]) -> Refused {
-        let setting = Setting { policy, home, command };
+        let setting = Setting {
+            policy,
+            home,
+            command,
+            opens_guarded: false,
+        };
         let words = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
         Refused {
             seen: Seen::of(refusal),

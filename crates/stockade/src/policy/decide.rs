@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::listed::{Closing, GuardedBy, IsSpared, SecretList};
+use super::listed::{Closing, GuardedBy, IsSpared, Line, SecretList, openable_line};
 use super::{Access, Closed, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target};
 use crate::profile::Origin;
 
@@ -100,6 +100,16 @@ impl DenialRule {
     pub fn spares(&self) -> bool {
         let is_list = matches!(&self.target, Target::Listed(listed) if listed.list.is_guarded());
         is_list || self.guards_git()
+    }
+
+    /// The line by which it guards a name that a person may open for one file. Of a denial as it was met.
+    pub fn openable_line(&self) -> Option<&'static Line> {
+        match &self.target {
+            Target::Glob { below, glob } if self.kind == DenialKind::Guarded && below == Path::new("/") => {
+                openable_line(glob)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it is the denial that guards git directories.

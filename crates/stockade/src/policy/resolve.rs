@@ -18,6 +18,8 @@ use crate::profile::{Glob, Limits, Model, Network, Origin, PathSpec, Profile, Ru
 pub struct Additions {
     /// Granted paths with the flag that granted them.
     pub grants: Vec<(Access, PathBuf, String)>,
+    /// Guarded files, or directories of them, that a person opened. Grants of their own let them be written.
+    pub guarded: Vec<PathBuf>,
     /// Unix sockets with the flag that granted them.
     pub sockets: Vec<(PathBuf, String)>,
     /// Paths granted by an "always" answer.
@@ -46,6 +48,7 @@ impl Additions {
     /// No additions.
     pub const NONE: Additions = Additions {
         grants: Vec::new(),
+        guarded: Vec::new(),
         sockets: Vec::new(),
         approved: Vec::new(),
         approved_sockets: Vec::new(),
@@ -354,12 +357,15 @@ fn denials(profile: &Profile, circumstances: &Circumstances<'_>) -> Vec<DenialRu
         kind,
         origin: Origin::BuiltIn,
     };
-    let (entries, opened) = (circumstances.entries.into(), circumstances.opened.into());
+    let entries: Arc<[Entry]> = circumstances.entries.into();
+    let opened: Arc<[Opened]> = circumstances.opened.into();
+    let of_flags = circumstances.additions.guarded.iter().cloned().map(Opened);
+    let with_flags: Arc<[Opened]> = opened.iter().cloned().chain(of_flags).collect();
     let listed = |list: SecretList| {
         Target::Listed(Listed {
             list,
             entries: Arc::clone(&entries),
-            open: Arc::clone(&opened),
+            open: Arc::clone(if list.is_guarded() { &with_flags } else { &opened }),
         })
     };
     let names = |paths: &[PathBuf], access: Access, kind: DenialKind| {

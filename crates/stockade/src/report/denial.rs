@@ -123,6 +123,9 @@ impl RefusingRule {
 
 /// ``secret pattern `**/.env*` ``: the kind of denial, and its pattern.
 fn denial_text(denial: &policy::DenialRule) -> String {
+    if let Some(line) = denial.openable_line() {
+        return format!("guarded pattern `{}`: {} obeys it", line.pattern(), line.owner());
+    }
     let kind = match denial.kind {
         DenialKind::Explicit => "denied",
         DenialKind::SecretName | DenialKind::SecretPattern => "secret",

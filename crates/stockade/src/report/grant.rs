@@ -22,6 +22,8 @@ pub enum Flag {
     Exec,
     /// `--socket`
     Socket,
+    /// `--write-guarded`
+    WriteGuarded,
 }
 
 impl Flag {
@@ -31,6 +33,7 @@ impl Flag {
             Flag::Write => "--write",
             Flag::Exec => "--exec",
             Flag::Socket => "--socket",
+            Flag::WriteGuarded => "--write-guarded",
         }
     }
 
@@ -38,7 +41,7 @@ impl Flag {
     pub fn access(self) -> Access {
         match self {
             Flag::Read => Access::READ,
-            Flag::Write => Access::WRITING,
+            Flag::Write | Flag::WriteGuarded => Access::WRITING,
             Flag::Exec => Access::READ | Access::EXECUTE,
             Flag::Socket => Access::empty(),
         }
@@ -89,7 +92,7 @@ impl PathGrant {
     /// Whether this grant makes the other one redundant.
     pub fn covers(&self, other: &PathGrant) -> bool {
         match (self.flag, other.flag) {
-            (Flag::Socket, _) | (_, Flag::Socket) => self == other,
+            (Flag::Socket | Flag::WriteGuarded, _) | (_, Flag::Socket | Flag::WriteGuarded) => self == other,
             (ours, theirs) => ours.access().contains(theirs.access()) && other.path.starts_with(&self.path),
         }
     }
@@ -110,6 +113,9 @@ pub fn exact(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<FlagGr
 
 /// The minimal grant for a refusal; `None` if no grant would allow it.
 pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
+    if let Some(path) = opens_guarded(refusal) {
+        return Some(FlagGrant::Path(path));
+    }
     let was_open = matches!(refusal.reason, Reason::Declined(_));
     if !refusal.reason.is_open() && !was_open {
         return None;
@@ -122,10 +128,20 @@ pub fn least(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<FlagGr
     }
 }
 
+/// The flag that opens the guarded file that a refusal is about, if a person may open it.
+pub fn opens_guarded(refusal: &Refusal) -> Option<PathGrant> {
+    let is_openable = matches!(&refusal.reason, Reason::Denied(denial) if denial.openable_line().is_some());
+    let path = path_of(&refusal.target).filter(|_| is_openable && refusal.kind.changes())?;
+    Some(PathGrant {
+        flag: Flag::WriteGuarded,
+        path: path.to_path_buf(),
+    })
+}
+
 /// A sensible wider grant in place of a grant: the directory of a file, all ports of a host. `None` if there is none.
 pub fn wider(grant: &FlagGrant, grant_limits: &GrantLimits<'_>) -> Option<FlagGrant> {
     match grant {
-        FlagGrant::Path(PathGrant { flag, path }) if *flag != Flag::Socket => {
+        FlagGrant::Path(PathGrant { flag, path }) if !matches!(flag, Flag::Socket | Flag::WriteGuarded) => {
             let directory = path
                 .parent()
                 .filter(|directory| grant_limits.may_open(*flag, directory))?;
@@ -161,7 +177,7 @@ fn least_path(refusal: &Refusal, grant_limits: &GrantLimits<'_>) -> Option<PathG
         Flag::Read => repository(refusal, path)
             .filter(|top| grant_limits.may_open(flag, top))
             .unwrap_or(path),
-        Flag::Exec | Flag::Socket => path,
+        Flag::Exec | Flag::Socket | Flag::WriteGuarded => path,
     };
     if is_harmful(flag, path, grant_limits) {
         return None;
@@ -192,7 +208,7 @@ fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
     let is_whole = WHOLE.iter().any(|tree| path == Path::new(tree)) || grant_limits.is_home(path);
     is_whole
         || match flag {
-            Flag::Write => OF_THE_MACHINE.iter().any(|tree| path.starts_with(tree)),
+            Flag::Write | Flag::WriteGuarded => OF_THE_MACHINE.iter().any(|tree| path.starts_with(tree)),
             Flag::Read | Flag::Exec => path.starts_with("/dev"),
             Flag::Socket => crate::policy::is_powerful_socket(path),
         }

@@ -19,6 +19,8 @@ pub struct Setting<'a> {
     pub home: Option<&'a Path>,
     /// The run's command.
     pub command: &'a [String],
+    /// Whether the approver may open a guarded file.
+    pub opens_guarded: bool,
 }
 
 /// The grants offered.
@@ -33,6 +35,12 @@ pub struct Offer {
 /// The offer for a refused access; `None` if no question is asked: no sensible grant would allow it, its target doesn't
 /// exist, or programs try it at their start and don't need it.
 pub fn offer(refusal: &Refusal, setting: &Setting<'_>) -> Option<Offer> {
+    if let Some(guarded) = grant::opens_guarded(refusal).filter(|_| setting.opens_guarded) {
+        return Some(Offer {
+            exact: FlagGrant::Path(guarded),
+            wider: None,
+        });
+    }
     let is_held_back = matches!(refusal.reason, Reason::Limited(_)) && refusal.kind.changes();
     let is_open = (refusal.reason == Reason::NotGranted || is_held_back) && can_wait(refusal.kind);
     let is_open = is_open && !is_apart(refusal) && !gives_another_name(refusal);

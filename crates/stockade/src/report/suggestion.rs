@@ -90,7 +90,7 @@ fn fold_siblings(grants: Vec<PathGrant>, grant_limits: &GrantLimits<'_>, most: u
         *siblings.entry(directory).or_default() += 1;
     }
     siblings.retain(|(flag, directory), count| {
-        *count > most && *flag != Flag::Socket && grant_limits.may_open(*flag, directory)
+        *count > most && !matches!(flag, Flag::Socket | Flag::WriteGuarded) && grant_limits.may_open(*flag, directory)
     });
     let folded = grants.into_iter().map(|grant| match parent(&grant) {
         Some(directory) if siblings.contains_key(&directory) => PathGrant {
@@ -120,6 +120,7 @@ fn drop_covered<T>(grants: Vec<T>, covers: fn(&T, &T) -> bool) -> Vec<T> {
 /// grants those, and no more.
 fn is_open(grant: &PathGrant, matcher: &Matcher<'_>) -> bool {
     let access = match grant.flag {
+        Flag::WriteGuarded => return true,
         Flag::Socket => Access::READ | Access::WRITE,
         flag => flag.access(),
     };

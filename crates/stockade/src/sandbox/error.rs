@@ -82,6 +82,9 @@ pub enum Error {
         /// The link's target.
         real: PathBuf,
     },
+    /// `--write-guarded` names something in a `.git`.
+    #[error("`--write-guarded` doesn't open `{}`: nothing in a `.git` needs it but what git obeys", visible(&.0.to_string_lossy()))]
+    NeverOpened(PathBuf),
     /// A flag's path leads out of the root, or of another tree that runs may write, by a link in it.
     #[error(
         "`{}` leads out of `{}`: `{}` is a link on the way to `{}`",
@@ -235,6 +238,7 @@ impl Error {
                 "nothing was started, since an earlier run may have made the link; if that is what you mean, name `{}`",
                 real.display()
             )),
+            Error::NeverOpened(_) => Some("change hooks and configuration of git yourself, outside of a run".into()),
             Error::Host { source, .. } => Some(source.hint.clone()),
             Error::Contradiction { choice, other } => Some(contradiction_hint(*choice, other)),
             Error::SuperfluousHost { .. } => Some(

@@ -145,6 +145,16 @@ impl Sandbox {
         self.grant(Access::WRITING, path.as_ref(), "--write")
     }
 
+    /// Grants writing a guarded file, or those of a directory, which no other grant opens: what editors, agents and
+    /// debuggers obey by themselves. Neither secrets nor what git obeys in a `.git`.
+    #[must_use]
+    pub fn write_guarded(self, path: impl AsRef<Path>) -> Self {
+        let mut sandbox = self.grant(Access::WRITING, path.as_ref(), "--write-guarded");
+        let opened = sandbox.additions.grants.last().map(|(_, path, _)| path.clone());
+        sandbox.additions.guarded.extend(opened);
+        sandbox
+    }
+
     /// Grants starting (and reading) the programs of a tree.
     #[must_use]
     pub fn exec(self, path: impl AsRef<Path>) -> Self {
@@ -631,9 +641,16 @@ impl Sandbox {
         of_profile.chain(granted.map(|(_, path)| path.clone())).collect()
     }
 
-    /// Refuses a flag that another one makes void: it was meant to have an effect.
+    /// Refuses a flag that another one makes void, or that opens nothing: it was meant to have an effect.
     fn refuse_contradictions(&self) -> Result<(), Error> {
         let additions = &self.additions;
+        if let Some(path) = additions
+            .guarded
+            .iter()
+            .find(|path| policy::git_directory(path).is_some())
+        {
+            return Err(Error::NeverOpened(path.clone()));
+        }
         let Some(choice) = additions.network else {
             return self.refuse_superfluous_host();
         };

@@ -16,8 +16,8 @@ use super::submodules::{self, Indexes};
 use super::terminals::PseudoTerminal;
 use super::worker_fds::WorkerFds;
 use crate::policy::{
-    Access, AccessDecision, Arrival, Capabilities, Grant, GuardedBy, IsSpared, Renamed, SecretList, git_directory,
-    is_git_config, is_of_work_tree,
+    Access, AccessDecision, Arrival, Capabilities, DenialRule, Grant, GuardedBy, IsSpared, Renamed, SecretList,
+    git_directory, is_git_config, is_of_work_tree,
 };
 use crate::profile::Origin;
 use crate::real_path::is_absence;
@@ -306,6 +306,12 @@ impl Judge<'_> {
                 }
                 None => AccessVerdict::Refused(Reason::NotGranted),
             },
+            AccessDecision::Denied(denial) if self.opens_guarded(denial, bit, name) => {
+                match self.is_granted(bit, name) {
+                    true => AccessVerdict::OnBehalf,
+                    false => AccessVerdict::Approved,
+                }
+            }
             AccessDecision::Denied(denial) => {
                 if denial.spares() && self.is_granted(bit, name) {
                     return self.where_spared(bit, name, &|by, directory| self.spares(bit, by, directory));
@@ -313,6 +319,14 @@ impl Judge<'_> {
                 AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name))))
             }
         }
+    }
+
+    /// Whether a person opened this guarded file for the run, and nothing else denies it.
+    fn opens_guarded(&self, denial: &DenialRule, bit: Access, name: &Path) -> bool {
+        let is_name = |by, _: &Path| matches!(by, GuardedBy::Name(SecretList::Folder | SecretList::Project));
+        denial.spares()
+            && self.is_opened(|opened| opened.opens_guarded(name))
+            && self.run_policy.matcher().denial_unless(bit, name, &is_name).is_none()
     }
 
     /// Whether nothing is guarded in a directory: the run made it, no tool looks there, or what is there may be removed.

@@ -1,5 +1,7 @@
 //! Enforcing verdicts, and recording refusals.
 
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -12,7 +14,10 @@ use super::notify_context::{Deferral, NotifyContext};
 use super::pinned::Pinned;
 use crate::audit::{Record, Seen};
 use crate::fault;
+use crate::policy::git_directory;
+use crate::profile::Origin;
 use crate::report::{Kind, Reason, Refusal};
+use stockade_sys::other;
 
 /// An attempted access, for the record of its refusal.
 pub struct RefusedAttempt<'a> {
@@ -95,7 +100,27 @@ impl NotifyContext<'_> {
             Some(Considered::Refused(declined)) => refusal.reason = Reason::Declined(Box::new(declined)),
             Some(Considered::Plain) | None => {}
         }
+        self.stop_git(&refusal);
         self.shared().note(refusal);
+    }
+
+    /// Ends git at the first file of a work tree that stays closed: git would go on, and leave the tree half changed. At this
+    /// signal it gives its locks back and leaves index and `HEAD` as they were.
+    fn stop_git(&self, refusal: &Refusal) {
+        let is_closed = matches!(&refusal.reason, Reason::Denied(denial) if denial.origin == Origin::BuiltIn);
+        let target = Path::new(OsStr::from_bytes(&refusal.target));
+        if !is_closed
+            || !refusal.kind.changes()
+            || !refusal.program.ends_with(b"/git")
+            || git_directory(target).is_some()
+        {
+            return;
+        }
+        if let Ok(process) = other::process_descriptor(refusal.pid)
+            && self.caller().confirm().is_ok()
+        {
+            let _ = other::signal_process(process.as_fd(), libc::SIGTERM, None);
+        }
     }
 
     /// Whether the call only checks if something could be done: programs check much that they never do.

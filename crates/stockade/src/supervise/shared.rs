@@ -241,6 +241,16 @@ impl Made {
         is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains_key(above))
     }
 
+    /// Whether a name was that of something that the run didn't make, or may have been inside of what was moved away. What
+    /// was removed was empty by then, and what was in it had been recorded by itself.
+    pub fn may_have_been_anothers(&self, name: &Path) -> bool {
+        let is_moved = |had: &Option<Identity>| had.is_none_or(|had| self.carried.contains(&had));
+        let mut above = name.ancestors().skip(1);
+        self.vacated.len() >= Made::MOST_VACATED
+            || !self.vacated.is_empty()
+                && (self.vacated.contains_key(name) || above.any(|above| self.vacated.get(above).is_some_and(is_moved)))
+    }
+
     /// Whether something other than `moved`, which the run didn't make, had this name, or one above or below it.
     pub fn is_anothers(&self, name: &Path, moved: Option<Identity>) -> bool {
         if moved.is_some() && self.vacated.get(name).is_some_and(|had| *had == moved) {

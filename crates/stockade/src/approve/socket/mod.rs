@@ -52,6 +52,10 @@ impl SocketApprover {
 }
 
 impl Approver for SocketApprover {
+    fn may_open_guarded(&self) -> bool {
+        true
+    }
+
     fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         asking::ask(&self.state, self.waiting, request, deadline)
     }

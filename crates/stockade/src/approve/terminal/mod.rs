@@ -270,6 +270,10 @@ fn read_while_held(device: &Device, deadline: &Deadline) -> Result<Vec<u8>, Unan
 }
 
 impl Approver for Terminal {
+    fn may_open_guarded(&self) -> bool {
+        true
+    }
+
     fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         let mut last = lock(&self.asking);
         let answered = self.answer(request, deadline, last.take());

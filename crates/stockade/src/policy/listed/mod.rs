@@ -133,6 +133,13 @@ pub fn lines() -> impl Iterator<Item = (SecretList, &'static Line)> {
     LINES.iter().map(|line| (line.list, line))
 }
 
+/// The line of a guarded name that a person may open for one file: what tools look for in a directory or a project. Not
+/// what leads version control elsewhere, nor what has a place.
+pub fn openable_line(pattern: &str) -> Option<&'static Line> {
+    let mut lines = LINES.iter();
+    lines.find(|line| matches!(line.list, SecretList::Folder | SecretList::Project) && line.pattern() == pattern)
+}
+
 /// The machine's paths in a list, as written.
 pub fn paths_of_machine(list: SecretList) -> Vec<PathBuf> {
     paths(list, |pattern| pattern.starts_with('/').then_some(pattern))

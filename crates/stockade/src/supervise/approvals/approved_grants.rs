@@ -12,6 +12,8 @@ use crate::report::{Flag, FlagGrant, PathGrant};
 #[derive(Debug, Clone)]
 pub struct ApprovedGrants {
     paths: Vec<policy::Grant>,
+    /// Those of the paths that are guarded files.
+    guarded: Vec<policy::Grant>,
     sockets: Vec<PathBuf>,
     reach: NetworkPolicy,
     listen: Vec<u16>,
@@ -21,6 +23,7 @@ impl Default for ApprovedGrants {
     fn default() -> Self {
         ApprovedGrants {
             paths: Vec::new(),
+            guarded: Vec::new(),
             sockets: Vec::new(),
             reach: NetworkPolicy::Nothing,
             listen: Vec::new(),
@@ -37,14 +40,20 @@ impl ApprovedGrants {
                 flag: Flag::Socket,
                 path,
             }) => self.sockets.push(path.clone()),
-            FlagGrant::Path(PathGrant { flag, path }) => self.paths.push(policy::Grant {
-                access: flag.access(),
-                path: path.clone(),
-                extent,
-                exempt: false,
-                origin,
-                why: None,
-            }),
+            FlagGrant::Path(PathGrant { flag, path }) => {
+                let granted = policy::Grant {
+                    access: flag.access(),
+                    path: path.clone(),
+                    extent,
+                    exempt: false,
+                    origin,
+                    why: None,
+                };
+                if *flag == Flag::WriteGuarded {
+                    self.guarded.push(granted.clone());
+                }
+                self.paths.push(granted);
+            }
             FlagGrant::Host(pattern) => {
                 let host = HostGrant {
                     pattern: pattern.clone(),
@@ -78,6 +87,11 @@ impl ApprovedGrants {
     pub fn path(&self, access: Access, name: &Path) -> bool {
         let mut paths = self.paths.iter();
         paths.any(|grant| grant.access.contains(access) && grant.covers(name))
+    }
+
+    /// Whether this guarded file was opened.
+    pub fn opens_guarded(&self, name: &Path) -> bool {
+        self.guarded.iter().any(|grant| grant.covers(name))
     }
 
     /// Whether this socket is granted; the path must be equal.

@@ -117,6 +117,7 @@ impl Approvals {
             policy,
             home: self.asking.home.as_deref(),
             command: &self.asking.command,
+            opens_guarded: self.asking.approver.may_open_guarded(),
         };
         if report::offer(refusal, &setting).is_none() {
             return Considered::Plain;

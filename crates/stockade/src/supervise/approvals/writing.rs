@@ -2,7 +2,7 @@
 
 use super::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
-use crate::report::{self, FlagGrant, Kind, Reason, Refusal, Setting};
+use crate::report::{self, Flag, FlagGrant, Kind, PathGrant, Reason, Refusal, RefusingRule, Setting};
 use crate::supervise::shared::Shared;
 
 /// The grants offered for a yes.
@@ -25,9 +25,12 @@ pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Of
         policy: &shared.run.run_config.policy,
         home: asking.home.as_deref(),
         command: &asking.command,
+        opens_guarded: asking.approver.may_open_guarded(),
     };
     let offer = report::offer(refusal, &setting)?;
     let (what, wider) = match asking.unit {
+        // No profile opens it.
+        _ if opens_guarded(&offer.exact) => (What::Grant(offer.exact), None),
         Unit::Grants => (What::Grant(offer.exact), offer.wider),
         Unit::Profile => {
             let lowest = asking.profiles.lowest(refusal);
@@ -74,13 +77,20 @@ pub fn request(
             agent: asking.agent.clone(),
             why: match &refusal.reason {
                 Reason::Limited(why) if refusal.kind.changes() => why.to_string(),
+                Reason::Denied(_) => RefusingRule::of(&refusal.reason).map_or_else(String::new, |rule| rule.text),
                 _ => "nothing grants it".into(),
             },
             warning: warning(refusal),
             at_ms: u64::try_from(refusal.at.as_millis()).unwrap_or(u64::MAX),
         },
         lifetimes: match offered.what {
-            What::Grant(_) => asking.lifetimes.clone(),
+            // A later run asks again about a guarded file.
+            What::Grant(ref grant) => {
+                let lasting = asking.lifetimes.iter().copied();
+                lasting
+                    .filter(|lifetime| *lifetime != Lifetime::Always || !opens_guarded(grant))
+                    .collect()
+            }
             // A profile isn't granted for one access.
             What::Profile(_) => {
                 let lasting = asking.lifetimes.iter().copied();
@@ -93,6 +103,16 @@ pub fn request(
     }
 }
 
+fn opens_guarded(grant: &FlagGrant) -> bool {
+    matches!(
+        grant,
+        FlagGrant::Path(PathGrant {
+            flag: Flag::WriteGuarded,
+            ..
+        })
+    )
+}
+
 /// The words of a grant's flag, as text.
 pub fn words(grant: &FlagGrant) -> Vec<String> {
     let words = grant.words();
@@ -103,6 +123,10 @@ pub fn words(grant: &FlagGrant) -> Vec<String> {
 fn warning(refusal: &Refusal) -> Option<String> {
     match refusal.kind {
         Kind::Socket => Some("whatever listens on this socket acts with your powers, outside the sandbox".into()),
+        _ if let Reason::Denied(denial) = &refusal.reason => {
+            let line = denial.openable_line()?;
+            Some(format!("{} obeys it by itself: {}", line.owner(), line.holds()))
+        }
         Kind::Read if refusal.is_directory => Some("a yes to a directory is one to everything below it".into()),
         _ => None,
     }
