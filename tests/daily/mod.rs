@@ -6,11 +6,17 @@
 
 mod branches;
 mod commits;
+mod companions;
+mod guarded;
 mod history;
+mod mercurial;
 mod merging;
 mod messages;
+mod packages;
 mod refused;
+mod several_runs;
 mod stashes;
 mod table;
+mod twins;
 mod upkeep;
 mod work_trees;

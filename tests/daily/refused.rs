@@ -32,8 +32,8 @@ const SETTINGS: &[Row] = &[
         "GIT_EDITOR='sed -i s/.core./[core]pager=x/' git config --edit",
         ".git/config",
     ),
-    whole("remote remove", "", "git remote remove origin", ".git/config"),
-    whole("remote rename", "", "git remote rename origin other", ".git/config"),
+    whole("remote remove", "", "git remote remove origin", &[".git/config"]),
+    whole("remote rename", "", "git remote rename origin other", &[".git/config"]),
     refused(
         "a hook",
         "",
@@ -56,14 +56,19 @@ const SETTINGS: &[Row] = &[
         "a first sparse checkout",
         "",
         "git sparse-checkout set src",
-        ".git/config",
+        &[".git/config"],
     ),
-    whole("submodule deinit", MODULE, "git submodule deinit -f lib", ".git/config"),
+    whole(
+        "submodule deinit",
+        MODULE,
+        "git submodule deinit -f lib",
+        &[".git/config"],
+    ),
     whole(
         "submodule add",
         "git init -q -b main ../lib; git -C ../lib commit -q --allow-empty -m lib; mv ../lib lib",
         "git -c protocol.file.allow=always submodule --quiet add ./lib lib",
-        ".git/",
+        &[".git/"],
     ),
     refused(
         "a .git that another takes the place of",

@@ -1,6 +1,7 @@
 //! Changes that are put away and brought back.
 
-use super::table::{Row, Tried, as_bare, copy, hold, repository};
+use super::table::{Row, as_bare, hold};
+use super::twins::{Twins, repository};
 
 const LOOSE: &str =
     "echo loose >>a; echo staged >>src/b; git add src/b; echo untracked >new; mkdir -p build; echo o >build/o";
@@ -77,8 +78,7 @@ fn stashes_end_as_bare() {
 
 #[test]
 fn a_failure_after_a_stash_is_not_laid_to_a_refusal() {
-    let template = repository();
-    let script = "echo loose >>a; git stash -q; git stash pop -q; exit 3";
-    let tried = Tried::new(copy(&template), copy(&template), script);
+    let twins = Twins::of(&repository());
+    let tried = twins.run("echo loose >>a; git stash -q; git stash pop -q; exit 3");
     tried.is_as_bare().unwrap();
 }

@@ -82,7 +82,7 @@ const OTHERS: &[Row] = &[
         "submodule update",
         MOVED,
         "git submodule update",
-        ".git/modules/lib/config",
+        &[".git/modules/lib/config"],
     ),
     as_bare(
         "switch over a submodule",
