@@ -18,10 +18,7 @@ const WAYS: &[(&str, &str)] = &[
     ("", "git checkout topic -- FILE a"),
     ("", "git restore --source topic FILE"),
     ("", "git reset -q --hard topic"),
-    (
-        "git switch -q -c ahead topic",
-        "git rebase -q --onto main~ topic~ ahead; git switch -q main~ --detach",
-    ),
+    ("", "git rebase -q -X theirs topic"),
     ("echo loose >>FILE; echo loose >>a", "git stash -q"),
     ("echo loose >>FILE; echo loose >>a", "git checkout -q ."),
     ("git reset -q --hard main~", "git merge -q --no-edit -X theirs topic"),
@@ -73,7 +70,8 @@ fn are_whole(files: &[&str], ways: &[(&str, &str)]) {
         for (before, command) in ways {
             let [before, command] = [before, command].map(|script| script.replace("FILE", file));
             let twins = twins.again().prepared(&before);
-            if let Err(fault) = twins.run(&command).is_whole(&[file]) {
+            let tried = twins.run(&command);
+            if let Err(fault) = tried.succeeds_bare().and_then(|()| tried.is_whole(&[file])) {
                 let _ = write!(faults, "\n== {before}; {command}\n{fault}");
             }
         }

@@ -53,39 +53,46 @@ fn mercurial_commits_bookmarks_and_updates_as_bare() {
 }
 
 #[test]
-fn mercurial_shelves_rebases_and_merges_as_bare() {
-    if !installed(&["hg"]) {
-        return;
-    }
-    for scripts in [
+fn mercurial_shelves_and_merges_as_bare() {
+    over_several_runs(&[
         &[
             "echo loose >>a; hg shelve --date '0 0' -n kept; hg shelve -l; cat a",
             "hg unshelve kept; cat a; hg status",
-        ][..],
+        ],
+        &["hg -q merge topic; commit -m merged; hg log -G"],
+        &["hg graft -q topic; hg log -G", "commit --amend -m again; hg log -G"],
+        &[
+            "hg bisect -r; hg bisect -b; hg bisect -g 0; hg bisect -r",
+            "hg export . | hg import -q --no-commit - || true; hg status",
+        ],
+    ]);
+}
+
+#[test]
+fn mercurial_rebases_as_bare() {
+    const CONFLICT: &str =
+        "hg -q update topic; echo other >>src/b; commit -m other; ! hg rebase -q -d main -t :fail; hg resolve -l";
+    over_several_runs(&[
         &[
             "hg rebase -q -s topic -d main; hg log -G",
             "hg strip -q --no-backup tip; hg log -G",
         ],
-        &["hg -q merge topic; commit -m merged; hg log -G"],
         &[
-            "hg graft -q topic; hg log -G",
-            "hg commit -d '0 0' --amend -m again; hg log -G",
-        ],
-        &[
-            "hg -q update topic; echo other >>src/b; commit -m other; ! hg rebase -q -d main -t :fail; hg resolve -l",
+            CONFLICT,
             "echo both >src/b; hg resolve -q -m src/b; hg rebase -q --continue; hg log -G",
         ],
-        &[
-            "hg -q update topic; echo other >>src/b; commit -m other; ! hg rebase -q -d main -t :fail",
-            "hg rebase -q --abort; hg status; hg log -G",
-        ],
-        &[
-            "hg bisect -r; hg bisect -b; hg bisect -g 0; hg bisect -r",
-            "hg share -q . ../other/shared || true; hg export . | hg import -q --no-commit - || true",
-        ],
-    ] {
+        &[CONFLICT, "hg rebase -q --abort; hg status; hg log -G"],
+    ]);
+}
+
+/// Each list of scripts is for a repository of its own, each script a run.
+fn over_several_runs(lists: &[&[&str]]) {
+    if !installed(&["hg"]) {
+        return;
+    }
+    for scripts in lists {
         let twins = twins();
-        for script in scripts {
+        for script in *scripts {
             twins.same(&format!("{FIXED}{script}"));
         }
     }
