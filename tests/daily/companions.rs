@@ -89,12 +89,18 @@ fn pre_commit_tidies_whole_and_partly_staged_files_as_bare() {
     );
     let again = "{ git commit -q -m tidied || git add -u; git commit -q -m tidied; } 2>&1 | sed 's/ [^ ]*patch[0-9-]*//'; git show; git status --short";
     for script in [
-        "echo 'let a = 1   ' >>a.js; git add a.js; git commit -q -m whole || git diff".to_owned() + "; git add a.js; git commit -m whole; git show",
+        "echo 'let a = 1   ' >>a.js; git add a.js; git commit -q -m whole || git diff".to_owned()
+            + "; git add a.js; git commit -m whole; git show",
         "sed -i '1s/.*/first/' lines.js; git add lines.js; sed -i '30s/.*/last/' lines.js; echo loose >>src/b
-git commit -m partly 2>&1 | sed 's/ [^ ]*patch[0-9-]*//'; git show; git diff; git status --short".to_owned(),
+git commit -m partly 2>&1 | sed 's/ [^ ]*patch[0-9-]*//'; git show; git diff; git status --short"
+            .to_owned(),
         format!("echo 'first   ' >>a.js; git add a.js; echo loose >>src/b; {again}"),
         BROKEN.replace("-q -m broken", "-m broken 2>/dev/null"),
-        "pre-commit run --all-files || git diff; pre-commit autoupdate --help >/dev/null; pre-commit uninstall || true; ls .git/hooks".to_owned(),
+        "echo 'let c' >>a.js; git commit -a -m all; echo y | git commit --allow-empty -p -m part; git status --short"
+            .to_owned(),
+        "echo 'let c   ' >>a.js; git commit -a -m all || git commit -a -m again; git show; git status --short"
+            .to_owned(),
+        "echo 'let c   ' >>a.js; git add a.js; pre-commit run || git diff; pre-commit run --all-files".to_owned(),
     ] {
         Twins::of(&template).same(&script);
     }

@@ -113,9 +113,18 @@ impl Twins {
 
     /// Runs a script in both, bare in one and confined in the other.
     pub fn run(&self, script: &str) -> Tried<'_> {
-        let script = format!("{FIXED}{script}");
-        let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let start = now();
         let before = [&self.bare, &self.confined].map(|place| self.held(place, start));
+        Tried {
+            before,
+            ..self.run_unseen(script)
+        }
+    }
+
+    /// The same, without a look at what was there before.
+    fn run_unseen(&self, script: &str) -> Tried<'_> {
+        let script = format!("{FIXED}{script}");
+        let start = now();
         let ended = [
             told(&run_bare(&self.bare, &script), &self.bare),
             told(&run_confined(&self.confined, &script), &self.confined),
@@ -123,14 +132,14 @@ impl Twins {
         Tried {
             twins: self,
             start,
-            before,
+            before: [(); 2].map(|()| BTreeSet::new()),
             ended,
         }
     }
 
     /// A script that succeeds bare does the same in both. Gives what it printed.
     pub fn same(&self, script: &str) -> String {
-        let tried = self.run(script);
+        let tried = self.run_unseen(script);
         let same = tried.succeeds_bare().and_then(|()| tried.is_as_bare());
         same.unwrap_or_else(|fault| panic!("`{script}`\n{fault}"));
         tried.ended[0][1].clone()
@@ -316,4 +325,8 @@ fn said(faults: &[String]) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("{}\n", faults.join("\n"))),
     }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
