@@ -1,5 +1,6 @@
 //! Tools around git that keep files of their own in `.git` and work through hooks.
 
+use super::running::prepare;
 use super::twins::{Twins, repository};
 use crate::common::Place;
 use crate::programs::support::{missing, prepared};
@@ -68,7 +69,7 @@ fn with_husky() -> Option<Place> {
     template.file(".husky/pre-commit", "node_modules/.bin/lint-staged\n");
     let set_up =
         "echo node_modules >>.gitignore; node_modules/.bin/husky; git add -A; git commit -q -m 'hooks for commits'";
-    super::twins::prepare(
+    prepare(
         &template,
         &format!("cp -a {} node_modules; {set_up} --no-verify", hooks.display()),
     );
@@ -83,7 +84,7 @@ fn pre_commit_tidies_whole_and_partly_staged_files_as_bare() {
     let template = project();
     let settings = "repos:\n- repo: local\n  hooks:\n  - { id: tidy, name: tidy, entry: ./tidy, language: system, files: '[.]js$' }\n";
     template.file(".pre-commit-config.yaml", settings);
-    super::twins::prepare(
+    prepare(
         &template,
         "git add -A; git commit -q -m 'hooks for commits'; pre-commit install",
     );
@@ -112,7 +113,7 @@ fn large_files_are_kept_as_bare() {
         return;
     }
     let template = repository();
-    super::twins::prepare(
+    prepare(
         &template,
         "git lfs install --local >/dev/null; git lfs track '*.bin' >/dev/null; echo large >large.bin; git add -A
 git commit -q -m 'a large file'",

@@ -1,6 +1,7 @@
 //! Mercurial, in a user's own repository.
 
-use super::twins::{Twins, prepare};
+use super::running::prepare;
+use super::twins::Twins;
 use crate::common::Place;
 use crate::same_as_bare::twins::installed;
 

@@ -1,6 +1,7 @@
 //! Packages that ship files for editors and agents, installed more than once.
 
-use super::twins::{Twins, prepare};
+use super::running::prepare;
+use super::twins::Twins;
 use crate::common::Place;
 use crate::programs::support::{missing, prepared};
 use crate::same_as_bare::twins::installed;

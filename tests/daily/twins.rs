@@ -1,12 +1,11 @@
 //! Equal copies of a directory: scripts run bare in one and confined in the other, and what both leave is compared.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::common::{Finished, Place, STOCKADE, finish, finish_within, python};
+use super::running::{command, prepare, run_bare, run_confined, state, told};
+use crate::common::{Place, finish, python};
 
 const TREE: &str = include_str!("../same_as_bare/tree.py");
 /// Lines that are shown where two states differ.
@@ -16,8 +15,6 @@ const SHOWN: usize = 6;
 const FIXED: &str = "set -e
 export GIT_AUTHOR_DATE=2020-01-01T00:00:00Z GIT_COMMITTER_DATE=2020-01-01T00:00:00Z GIT_CONFIG_NOSYSTEM=1 GIT_EDITOR=false
 ";
-/// What the user has at home.
-const SETTINGS: &str = "[user]\n\tname = Ann\n\temail = ann@example.org\n";
 /// For the scripts that prepare: writes a program from standard input.
 const WRITES: &str = "program() { cat >\"$1\"; chmod +x \"$1\"; }\nhook() { program .git/hooks/$1; }\n";
 /// The user's repository: two branches that have parted, a tag, a remote beside it.
@@ -29,11 +26,6 @@ git init -q -b main --bare ../remote.git; git remote add origin ../remote.git; g
 git switch -q -c topic; echo topic >topic; git add topic; git commit -q -m 'topic one'; echo more >>topic
 git commit -q -a -m 'topic two'; git switch -q main; echo third >>src/b; git commit -q -a -m third
 ";
-/// What git says about a repository afterwards, of a user who isn't confined.
-const STATE: &str = "exec 2>&1; set +e
-git status --porcelain=v2 --branch; git for-each-ref; git log --all --format='%H %T %an %s'; git stash list
-git fsck --no-progress --no-dangling; git worktree list --porcelain; git config --local --list; git ls-files -s
-git symbolic-ref HEAD; for at in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD; do git rev-parse -q --verify $at; done; true";
 /// Files of git whose content has times and inode numbers.
 const LOOSE: &[&str] = &[
     "*.git/*index",
@@ -45,9 +37,6 @@ const LOOSE: &[&str] = &[
 
 /// Files of git whose names depend on such times.
 const NAMED_BY_TIMES: &[&str] = &["*.git/sharedindex.*"];
-
-/// Long enough for a package manager on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Two equal places. What lies beside their roots may be written by the run too, but for the home.
 pub struct Twins {
@@ -246,68 +235,6 @@ fn ours(stderr: &str) -> &str {
         false => stderr.find("\nstockade: "),
     };
     at.map_or("", |at| &stderr[at..])
-}
-
-/// Runs a script that isn't confined and succeeds.
-pub fn prepare(place: &Place, script: &str) {
-    if !place.path("~/.gitconfig").exists() {
-        place.file("~/.gitconfig", SETTINGS);
-    }
-    let finished = run_bare(place, script);
-    assert!(
-        finished.status.success(),
-        "`{script}` prepares: {}{}",
-        finished.stdout(),
-        finished.stderr()
-    );
-}
-
-fn run_bare(place: &Place, script: &str) -> Finished {
-    let mut command = command(place, "sh");
-    command.args(["-c", script]);
-    finish_within(&mut command, b"", PATIENCE)
-}
-
-/// The root is the repository; what lies beside it may be written too, but for the home.
-fn run_confined(place: &Place, script: &str) -> Finished {
-    let mut command = command(place, STOCKADE.path());
-    command
-        .args(["run", "--profile", "workspace", "--root"])
-        .arg(&place.root);
-    for beside in fs::read_dir(place.root.parent().unwrap()).unwrap() {
-        let path = beside.unwrap().path();
-        if path != place.root && path != place.home {
-            command.arg("--write").arg(path);
-        }
-    }
-    finish_within(command.args(["--", "sh", "-c", script]), b"", PATIENCE)
-}
-
-fn command(place: &Place, program: &str) -> Command {
-    let mut command = place.command(program);
-    command.env("TERM", "dumb").env("TZ", "UTC");
-    command
-}
-
-/// Exit code, standard output and standard error, without the place's name.
-fn told(finished: &Finished, place: &Place) -> [String; 3] {
-    let status = finished.status;
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    [
-        code.unwrap_or_default().to_string(),
-        normal(&finished.stdout(), place),
-        normal(&finished.stderr(), place),
-    ]
-}
-
-fn normal(text: &str, place: &Place) -> String {
-    text.replace(place.root.parent().unwrap().to_str().unwrap(), "HERE")
-}
-
-/// What git says, a line each.
-fn state(place: &Place) -> BTreeSet<String> {
-    let said = run_bare(place, STATE).stdout();
-    normal(&said, place).lines().map(str::to_owned).collect()
 }
 
 fn differences(one: (&str, &BTreeSet<String>), other: (&str, &BTreeSet<String>)) -> Vec<String> {
