@@ -22,4 +22,4 @@ mod python;
 #[path = "programs/shell.rs"]
 mod shell;
 #[path = "programs/support.rs"]
-mod support;
+pub mod support;

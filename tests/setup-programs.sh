@@ -1,8 +1,10 @@
 #!/bin/sh
-# Installs the programs that tests/programs.rs, tests/page.rs, tests/same_as_bare, tests/network, tests/inference and
-# tests/install run, on Debian and its like. Quick when everything is there, and then it needn't be root either.
+# Installs the programs that tests/programs.rs, tests/page.rs, tests/same_as_bare, tests/daily, tests/network,
+# tests/inference and tests/install run, on Debian and its like. Quick when everything is there, and then it needn't be root
+# either.
 #
-#   STOCKADE_TEST_NPM  where the MCP servers, tsx, undici and the formats of clients go (default: target/test-npm)
+#   STOCKADE_TEST_NPM  where the MCP servers, tsx, undici, the formats of clients and what tests/daily installs go
+#                      (default: target/test-npm)
 #   STOCKADE_TEST_UV   where uv goes (default: target/test-uv)
 #   STOCKADE_TEST_PYTHON  where maturin, the packages of the drop-ins and of other formats go (default: target/test-python)
 #   STOCKADE_TEST_MCP  where MCP servers in Python and their client library go (default: target/test-mcp)
@@ -31,6 +33,9 @@ settings_types=1.0.12
 agent_types=0.3.332
 copilot_types=1.0.14
 vscode_api=36.2.7
+hook_packages="husky@9.1.7 lint-staged@15.5.2"
+ten_packages="@babel/core@7.28.4 axios@1.12.2 eslint@8.57.1 express@4.21.2 fastify@4.29.1 lodash@4.17.21 mocha@10.8.2
+prettier@3.6.2 rxjs@7.8.2 webpack@5.101.3"
 python_packages="maturin==1.16.0 wheel==0.48.0 smolagents==1.26.0 langchain-core==1.8.3 ipykernel==7.4.0 jupyter_client==8.10.0 mypy==2.4.1
 opentelemetry-proto==1.45.2 kubernetes-validate==1.37.0"
 
@@ -64,6 +69,11 @@ need() { # PROGRAM PACKAGE…
 need bash bash
 need awk mawk
 need git git
+need git-lfs git-lfs
+need git-filter-repo git-filter-repo
+need stg stgit
+need hg mercurial
+need pre-commit pre-commit
 need make make
 need gcc gcc libc6-dev
 need perl perl
@@ -166,6 +176,25 @@ formats @codingame/monaco-vscode-api $vscode_api $workbench/contrib/mcp/common/m
     $workbench/contrib/chat/common/promptSyntax/promptTypes.js \
     $workbench/contrib/chat/common/promptSyntax/hookTypes.js \
     $workbench/contrib/chat/common/promptSyntax/hookSchema.js
+
+# What tests/daily puts into a repository: hooks for commits, and ten packages from the cache that they leave.
+daily() { # NAME PACKAGE@VERSION…
+    directory=$npm_directory/daily/$1
+    shift
+    [ "$(cat "$directory/installed" 2>/dev/null)" != "$*" ] || return 0
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    echo '{ "name": "daily", "version": "1.0.0", "private": true }' >"$directory/package.json"
+    npm install --prefix "$directory" --cache "$directory/cache" --no-audit --no-fund --ignore-scripts --loglevel=error \
+        --save-exact --no-omit-lockfile-registry-resolved "$@"
+    rm -rf "$directory/cache/_logs"
+    echo "$*" >"$directory/installed"
+}
+# shellcheck disable=SC2086 # one word a package
+daily hooks $hook_packages
+# shellcheck disable=SC2086 # one word a package
+daily ten $ten_packages
+rm -rf "$npm_directory/daily/hooks/cache" "$npm_directory/daily/ten/node_modules"
 
 if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv" ]; then
     rm -rf "$uv_directory"

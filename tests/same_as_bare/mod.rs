@@ -14,4 +14,4 @@ mod python;
 mod scripts;
 mod search;
 mod terminals;
-mod twins;
+pub mod twins;

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../daily/mod.rs"]
+mod daily;
 #[path = "../exec/mod.rs"]
 mod exec;
 #[path = "../first_denial/mod.rs"]
