@@ -32,7 +32,8 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     failure.details.extend(also(first, others));
     failure.details.extend(more(report, explaining.len(), file));
     failure.details.extend(is_fast(report).then(|| UNSEEN.to_string()));
-    failure.hint = hint(report);
+    let kept: Vec<&Denial> = report.explanation().filter(|denial| is_kept(denial)).collect();
+    failure.hint = hint(report).or_else(|| (!kept.is_empty()).then(|| openings(&kept)));
     Some(failure)
 }
 
@@ -87,7 +88,9 @@ pub fn kept(report: &Report) -> Option<Failure> {
 
 /// Whether a program was refused changing what stays closed whatever is granted.
 fn is_kept(denial: &Denial) -> bool {
-    let is_change = matches!(denial.access, Kind::Write | Kind::Create | Kind::Delete);
+    // Git takes a file that it can't read for a changed one.
+    let is_change = matches!(denial.access, Kind::Write | Kind::Create | Kind::Delete)
+        || denial.access == Kind::Read && leaves_half(denial);
     let closed = |text: &str| {
         ["guarded ", "secret ", GIT_CONFIG]
             .iter()

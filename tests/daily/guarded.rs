@@ -11,7 +11,7 @@ const BRANCHES: &str = "mkdir -p $(dirname FILE); echo '{}' >FILE; git add -f FI
 mkdir -p $(dirname FILE); echo '{ \"other\": 1 }' >FILE; git add -f FILE; git commit -q -m 'topic has it'; echo after >>topic
 git commit -q -a -m after; git switch -q main";
 
-/// Ways to another content of the file, with what the user does before.
+/// Ways to another content of the file, with what the user does before. A stash has its entry before it tidies the tree.
 const WAYS: &[(&str, &str)] = &[
     ("", "git switch -q topic"),
     ("", "git checkout -q topic~"),
@@ -19,7 +19,10 @@ const WAYS: &[(&str, &str)] = &[
     ("", "git restore --source topic FILE"),
     ("", "git reset -q --hard topic"),
     ("", "git rebase -q -X theirs topic"),
-    ("echo loose >>FILE; echo loose >>a", "git stash -q"),
+    (
+        "echo loose >>FILE; echo loose >>a",
+        "git stash -q || { git stash drop -q; exit 1; }",
+    ),
     ("echo loose >>FILE; echo loose >>a", "git checkout -q ."),
     ("git reset -q --hard main~", "git merge -q --no-edit -X theirs topic"),
     ("git reset -q --hard main~", "git cherry-pick topic~"),
@@ -34,7 +37,10 @@ const WAYS: &[(&str, &str)] = &[
 const USUAL: &[(&str, &str)] = &[
     ("", "git switch -q topic"),
     ("", "git reset -q --hard topic"),
-    ("echo loose >>FILE; echo loose >>a", "git stash -q"),
+    (
+        "echo loose >>FILE; echo loose >>a",
+        "git stash -q || { git stash drop -q; exit 1; }",
+    ),
     ("git reset -q --hard main~", "git merge -q --no-edit -X theirs topic"),
 ];
 
@@ -92,7 +98,7 @@ git add -A; git commit -q -m more; git switch -q topic; git switch -q main; git 
         "mkdir -p node_modules/x/.vscode vendor/x/.claude target/x/.idea .venv/lib/python3/site-packages/x/.cursor
 echo '{}' | tee node_modules/x/.vscode/tasks.json vendor/x/.claude/settings.json target/x/.idea/x .venv/lib/python3/site-packages/x/.cursor/mcp.json",
         "for file in node_modules/x/.vscode/tasks.json vendor/x/.claude/settings.json target/x/.idea/x .venv/lib/python3/site-packages/x/.cursor/mcp.json
-do echo other >$file; rm $file; echo again >$file; done; touch node_modules/x/.gdbinit target/x/.envrc; rm -rf node_modules vendor target .venv; ls",
+do echo other >$file; rm $file; echo again >$file; done; touch node_modules/x/.gdbinit target/x/.exrc; rm -rf node_modules vendor target .venv; ls",
     ),
     as_bare(
         "a directory with files for editors that goes whole",

@@ -17,7 +17,7 @@ const PACKAGE: &str =
 cd ../made/$1; printf '{ \"name\": \"%s\", \"version\": \"%s\", \"main\": \"index.js\" }' $1 $2 >package.json
 echo \"module.exports = '$1 $2'\" >index.js; echo '{}' >.vscode/settings.json; echo '{}' >.vscode/tasks.json
 echo '{}' >.claude/settings.json; echo x >.claude/x; echo '{}' >.mcp.json; echo x >.idea/workspace.xml
-echo '{}' >.github/hooks/x.json; echo x >.envrc; npm pack --silent --pack-destination ../../packed; cd ../../root";
+echo '{}' >.github/hooks/x.json; echo x >.gdbinit; npm pack --silent --pack-destination ../../packed; cd ../../root";
 
 fn project() -> Place {
     let template = Place::new();

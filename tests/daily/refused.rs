@@ -1,6 +1,7 @@
 //! What changes the configuration: what a run may change, and what it may not, whole and with a line.
 
 use super::table::{Row, as_bare, hold, refused, whole};
+use super::twins::{Twins, repository};
 
 const SETTINGS: &[Row] = &[
     as_bare(
@@ -59,12 +60,6 @@ const SETTINGS: &[Row] = &[
         &[".git/config"],
     ),
     whole(
-        "submodule deinit",
-        MODULE,
-        "git submodule deinit -f lib",
-        &[".git/config"],
-    ),
-    whole(
         "submodule add",
         "git init -q -b main ../lib; git -C ../lib commit -q --allow-empty -m lib; mv ../lib lib",
         "git -c protocol.file.allow=always submodule --quiet add ./lib lib",
@@ -85,4 +80,14 @@ git -c protocol.file.allow=always submodule -q add ../lib lib; git commit -q -m 
 #[test]
 fn settings_are_changed_as_bare_or_refused_whole_and_with_a_line() {
     hold(SETTINGS);
+}
+
+/// The submodule's own configuration stays as it is, which both git and Stockade say.
+#[test]
+fn a_submodule_is_given_up_and_the_last_lines_say_what_is_left() {
+    let twins = Twins::of(&repository()).prepared(MODULE);
+    let tried = twins.run("git submodule deinit -f lib; ls lib; git status --short; git config --get-regexp submodule");
+    tried
+        .ends_with_lines(&[".git/modules/lib/config"])
+        .unwrap_or_else(|fault| panic!("{fault}"));
 }

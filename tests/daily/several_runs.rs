@@ -75,7 +75,7 @@ fn a_clone_of_an_earlier_run_is_worked_in() {
     twins.same("git clone -q ../remote.git clone");
     twins.same("cd clone; echo x >>a; git commit -q -a -m x; git switch -q -c other; git push -q origin other");
     twins.same("cd clone; git fetch -q; git rebase -q origin/main; git stash list; git log --oneline");
-    twins.same("rm -rf clone; git clone -q ../remote.git clone; rm -rf clone");
+    twins.same("rm -rf clone; git clone -q ../remote.git again; rm -rf again");
 }
 
 #[test]

@@ -214,8 +214,24 @@ impl Tried<'_> {
         for text in texts.iter().filter(|text| !lines.contains(**text)) {
             faults.push(format!("no line of ours has `{text}`: {seen:?}"));
         }
-        let after = self.twins.held(&self.twins.confined, self.start);
+        let mut after = self.twins.held(&self.twins.confined, self.start);
+        // Git may have made a directory on the way; what is in one has a line of its own.
+        after.retain(|line| !line.contains(" directory ") || self.before[1].contains(line));
         faults.extend(differences(("before", &self.before[1]), ("after", &after)));
+        said(&faults)
+    }
+
+    /// The script printed the same in both, and Stockade's lines contain the texts.
+    pub fn ends_with_lines(&self, texts: &[&str]) -> Result<(), String> {
+        let [expected, seen] = &self.ended;
+        let lines = ours(&seen[2]);
+        let missing = texts.iter().filter(|text| !lines.contains(**text));
+        let mut faults: Vec<String> = missing
+            .map(|text| format!("no line of ours has `{text}`: {seen:?}"))
+            .collect();
+        if expected[..2] != seen[..2] {
+            faults.push(format!("bare {expected:?}, confined {seen:?}"));
+        }
         said(&faults)
     }
 

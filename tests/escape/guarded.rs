@@ -521,8 +521,11 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
         ("empty/.hg/x", ""),
     ];
     let mut forms: Vec<String> = vec![
-        "os.mkdir('@DIR/empty/.vscode')".into(),
-        "os.mkdir('@DIR/empty/.claude')".into(),
+        "os.mkdir('@DIR/empty/.vscode'); os.rename('@DIR/plain', '@DIR/empty/.vscode/x')".into(),
+        "os.mkdir('@DIR/empty/d'); os.mkdir('@DIR/empty/.claude'); os.rename('@DIR/empty/d', '@DIR/empty/.claude')".into(),
+        "os.mkdir('@DIR/empty/.claude'); os.mkdir('@DIR/empty/.claude/hooks')".into(),
+        "os.mkdir('@DIR/empty/.claude'); os.symlink('..', '@DIR/empty/.claude/hooks')".into(),
+        "os.mkdir('@DIR/empty/.claude'); os.rename('@DIR/empty/.claude', '@DIR/empty/y'); os.rename('@DIR/empty/y', '@DIR/empty/.claude')".into(),
         "os.makedirs('@DIR/empty/.vscode'); write('@DIR/empty/.vscode/tasks.json')".into(),
         "os.symlink('../empty', '@DIR/empty/.claude')".into(),
         "os.rename('@DIR/empty', '@DIR/.vscode/e')".into(),
@@ -586,24 +589,24 @@ fn what_a_run_made_frees_no_guarded_file_beside_it() {
         made("write('@DIR/new/../user/.vscode/tasks.json')"),
         made("os.mkdir('@DIR/new/.stockade')"),
         made("os.mkdir('@DIR/new/a'); os.rename('@DIR/new/a', '@DIR/new/.stockade')"),
-        made("os.rename('@DIR/new', '@DIR/old'); os.mkdir('@DIR/user/.cursor')"),
-        "os.mkdir('@DIR/user/.cursor')".to_string(),
+        made("os.rename('@DIR/new', '@DIR/old'); os.mkdir('@DIR/user/.cursor'); write('@DIR/user/.cursor/x')"),
+        "os.mkdir('@DIR/user/.cursor'); write('@DIR/user/.cursor/x')".to_string(),
         // In the place of another.
         made("renameat2('@DIR/new', '@DIR/user', 2) # EXCHANGE"),
         made("renameat2('@DIR/user', '@DIR/new', 2) # EXCHANGE"),
         made("os.rename('@DIR/user', '@DIR/gone'); os.rename('@DIR/new', '@DIR/user')"),
         made("os.rename('@DIR/user', '@DIR/gone'); os.mkdir('@DIR/user'); os.rename('@DIR/new', '@DIR/user/sub')"),
-        "os.rename('@DIR/user', '@DIR/gone'); os.mkdir('@DIR/user'); os.mkdir('@DIR/user/.vscode')".into(),
-        "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.makedirs('@DIR/user/sub/x/.claude')".into(),
+        "os.rename('@DIR/user', '@DIR/gone'); os.mkdir('@DIR/user'); os.mkdir('@DIR/user/.vscode'); write('@DIR/user/.vscode/x')".into(),
+        "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.makedirs('@DIR/user/sub/x/.claude'); write('@DIR/user/sub/x/.claude/x')".into(),
         "os.rename('@DIR/user', '@DIR/gone'); os.makedirs('@DIR/user/.git/hooks'); \
          write('@DIR/user/.git/hooks/pre-commit')"
             .into(),
-        "os.mkdir('@DIR/new'); renameat2('@DIR/new', '@DIR/user', 2); os.mkdir('@DIR/user/.vscode') # EXCHANGE".into(),
+        "os.mkdir('@DIR/new'); renameat2('@DIR/new', '@DIR/user', 2); os.mkdir('@DIR/user/.vscode'); write('@DIR/user/.vscode/x') # EXCHANGE".into(),
         "os.rename('@DIR/user/sub', '@DIR/user/gone'); os.rename('@DIR/user', '@DIR/u'); \
-         os.makedirs('@DIR/u/sub/.claude')"
+         os.makedirs('@DIR/u/sub/.claude'); write('@DIR/u/sub/.claude/x')"
             .into(),
-        "import shutil; shutil.rmtree('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude')".into(),
-        "import shutil; shutil.rmtree('@DIR/user/sub/.hg'); os.makedirs('@DIR/user/sub/.claude')".into(),
+        "import shutil; shutil.rmtree('@DIR/user/sub'); os.makedirs('@DIR/user/sub/.claude'); write('@DIR/user/sub/.claude/x')".into(),
+        "import shutil; shutil.rmtree('@DIR/user/sub/.hg'); os.makedirs('@DIR/user/sub/.claude'); write('@DIR/user/sub/.claude/x')".into(),
     ];
     let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
     for profile in WRITING {
@@ -716,5 +719,48 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
         );
         clear();
         assert_eq!(read.stdout(), "theirs", "{profile}: {}", read.stderr());
+    }
+}
+
+/// What a repository's own configuration names is obeyed as what lies in its `.git`.
+#[test]
+fn hooks_and_programs_that_a_configuration_names_are_not_changed() {
+    let configuration = "[core]\n\thooksPath = .husky/_\n\tattributesFile = .gitattrs\n[include]\n\tpath = ../more.conf\n\
+                         [filter \"x\"]\n\tclean = python3 tools/clean.py %f\n[alias]\n\tst = !./tools/st\n\
+                         [remote \"o\"]\n\turl = ./plain\n";
+    let files: &[(&str, &str)] = &[
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/config", configuration),
+        (".husky/pre-commit", "true\n"),
+        (".husky/_/h", "true\n"),
+        ("more.conf", "[core]\n\tfsmonitor = tools/watch\n"),
+        ("tools/clean.py", ""),
+        ("tools/st", ""),
+        ("tools/watch", ""),
+        ("tools/other", ""),
+        ("plain", ""),
+    ];
+    let fine = [
+        "write('@DIR/tools/other'); write('@DIR/plain'); write('@DIR/tools/new')",
+        "read('@DIR/.husky/_/h')",
+    ];
+    let attempts_on = [
+        "write('@DIR/.husky/_/h')",
+        "write('@DIR/.husky/_/new')",
+        "write('@DIR/.husky/pre-commit')",
+        "os.rename('@DIR/.husky', '@DIR/husky')",
+        "os.unlink('@DIR/.husky/_/h')",
+        "write('@DIR/.gitattrs')",
+        "write('@DIR/more.conf')",
+        "write('@DIR/tools/clean.py')",
+        "os.rename('@DIR/plain', '@DIR/tools/st')",
+        "write('@DIR/tools/watch')",
+        "os.rename('@DIR/tools', '@DIR/t'); os.mkdir('@DIR/tools'); write('@DIR/tools/st')",
+    ];
+    for profile in WRITING {
+        let probe = works(Probe::new(), files, &fine);
+        attempts(probe, files, &attempts_on)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
     }
 }

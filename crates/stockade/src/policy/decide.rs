@@ -311,7 +311,7 @@ impl Policy {
     }
 
     /// Whether a directory in a tree that the run works in belongs to packages there, or to what a build made.
-    pub(super) fn holds_output(&self, directory: &Path) -> bool {
+    pub(crate) fn holds_output(&self, directory: &Path) -> bool {
         // The tree itself may lie in a directory of such a name.
         let inside = self.tops().filter_map(|top| directory.strip_prefix(top).ok());
         let deepest = inside.min_by_key(|rest| rest.as_os_str().len());

@@ -17,10 +17,13 @@ pub fn is_harmless_change(old: &[u8], new: &[u8]) -> bool {
     };
     // Without a URL git takes a remote's name for a directory, which may hold hooks. The remote may be named by a
     // branch, by another setting, or by a person out of habit.
-    old.rest == new.rest && new.lost().is_subset(&old.lost()) && new.remotes.is_superset(&old.remotes)
+    old.rest == new.rest
+        && new.submodules.is_subset(&old.submodules)
+        && new.lost().is_subset(&old.lost())
+        && new.remotes.is_superset(&old.remotes)
 }
 
-/// A file in two parts.
+/// A file in parts.
 #[derive(Default)]
 struct Parts<'a> {
     /// Lines that have to stay, each with its header.
@@ -29,6 +32,8 @@ struct Parts<'a> {
     remotes: BTreeSet<&'a str>,
     /// Remotes whose URL has to stay, such as a path.
     elsewhere: BTreeSet<&'a str>,
+    /// Where submodules come from, and that they are active: such lines may go, and none may come.
+    submodules: BTreeSet<(&'a str, &'a str)>,
     /// Remotes that branches track.
     followed: BTreeSet<&'a str>,
 }
@@ -51,6 +56,9 @@ impl<'a> Parts<'a> {
                 continue;
             }
             match section.as_ref().and_then(|section| section.value(line)) {
+                Some(_) if matches!(section, Some(GitSection::Submodule)) => {
+                    parts.submodules.insert((header, line));
+                }
                 Some(value) => parts.note(section.as_ref(), line, value),
                 None => {
                     if let Some(GitSection::Remote(name)) = &section
@@ -91,6 +99,7 @@ impl<'a> Parts<'a> {
 enum GitSection<'a> {
     Remote(&'a str),
     Branch,
+    Submodule,
     User,
 }
 
@@ -99,6 +108,9 @@ impl<'a> GitSection<'a> {
         let named = |kind: &str| line.strip_prefix(kind)?.strip_suffix("\"]");
         if let Some(name) = named("[remote \"") {
             return is_name(name, "._-").then_some(GitSection::Remote(name));
+        }
+        if let Some(name) = named("[submodule \"") {
+            return is_name(name, "._-/+@").then_some(GitSection::Submodule);
         }
         if let Some(name) = named("[branch \"") {
             return is_name(name, "._-/+@").then_some(GitSection::Branch);
@@ -113,6 +125,10 @@ impl<'a> GitSection<'a> {
             && match (self, key) {
                 (GitSection::Remote(_), "url" | "pushurl") => is_address(value),
                 (GitSection::Remote(_), "fetch") => is_fetch(value),
+                (GitSection::Submodule, "url") => true,
+                (GitSection::Submodule, "active") => value == "true",
+                // Stacked git's, of a branch of its own: `[branch "main.stgit"]`.
+                (GitSection::Branch, "stackformatversion") => value.bytes().all(|byte| byte.is_ascii_digit()),
                 (GitSection::Branch, "remote") => value == "." || is_name(value, "._-"),
                 (GitSection::Branch, "merge") => value
                     .strip_prefix("refs/heads/")
@@ -267,6 +283,20 @@ mod tests {
         let goes_on = b"[alias]\n\ta = b \\\n\tc\n";
         assert!(!is_harmless_change(goes_on, goes_on));
         assert!(!is_harmless_change(b"[core]\n\xff\n", b"[core]\n\xff\n"));
+    }
+
+    #[test]
+    fn submodules_are_given_up_and_none_is_taken_on() {
+        let submodule = "[submodule \"lib\"]\n\tactive = true\n\turl = ../lib.git\n";
+        let with = format!("{OLD}{submodule}");
+        assert!(is_harmless_change(with.as_bytes(), OLD.as_bytes()));
+        assert!(!is_harmless_change(OLD.as_bytes(), with.as_bytes()));
+        let other = with.replace("../lib.git", "../other.git");
+        assert!(!is_harmless_change(with.as_bytes(), other.as_bytes()));
+        let updated = format!("{with}\tupdate = !x\n");
+        assert!(!is_harmless_change(with.as_bytes(), updated.as_bytes()));
+        assert!(!is_harmless_change(updated.as_bytes(), OLD.as_bytes()));
+        assert!(self::with("[branch \"main.stgit\"]\n\tstackformatversion = 2\n"));
     }
 
     #[test]

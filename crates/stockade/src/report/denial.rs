@@ -124,7 +124,7 @@ impl RefusingRule {
 /// ``secret pattern `**/.env*` ``: the kind of denial, and its pattern.
 fn denial_text(denial: &policy::DenialRule) -> String {
     if let Some(line) = denial.openable_line() {
-        return format!("guarded pattern `{}`: {} obeys it", line.pattern(), line.owner());
+        return format!("guarded pattern `{}`, obeyed by {}", line.pattern(), line.owner());
     }
     let kind = match denial.kind {
         DenialKind::Explicit => "denied",

@@ -204,6 +204,7 @@ mod tests {
             policy: &policy,
             home: Some(Path::new("/home/ada")),
             command: &command,
+            opens_guarded: false,
         };
         let words = |grant: FlagGrant| {
             let words: Vec<_> = grant

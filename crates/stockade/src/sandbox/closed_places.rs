@@ -18,7 +18,9 @@ use super::outside::guarded;
 use super::repositories::Repositories;
 use crate::kernel;
 use crate::plan::SupervisorAbility;
-use crate::policy::{Access, Closing, DenialKind, DenialRule, Entry, Grant, Listed, Policy, Target, paths_of_machine};
+use crate::policy::{
+    Access, Closing, DenialKind, DenialRule, Entry, Grant, Listed, Policy, Target, git_directory, paths_of_machine,
+};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
@@ -61,14 +63,17 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         .any(|grant| grant.access.intersects(Access::CHANGE) && grant.covers(&policy.root));
     let trees: BTreeSet<PathBuf> = written.iter().chain([&policy.root]).cloned().collect();
     let repositories: Vec<Repositories> = trees.iter().map(|tree| Repositories::of(tree, walker)).collect();
+    let (looking, own) = homes::looking(surroundings);
     for of_tree in &repositories {
         if is_root_written || written.contains(&of_tree.tree) {
-            policy.denials.extend(of_tree.elsewhere(walker, &mounts)?);
+            let elsewhere = of_tree.elsewhere(&own, walker, &mounts)?.into_iter();
+            policy
+                .denials
+                .extend(elsewhere.filter(|denial| !is_opened(denial, &lists)));
         }
     }
     // All lists of a policy have the same entries.
     if let Some((first, _)) = lists.first() {
-        let (looking, own) = homes::looking(surroundings);
         let mut inside = LinksInside::new(&policy.root, &own, &first.open);
         let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
         if looking == homes::Looking::All {
@@ -117,6 +122,18 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
             .extend(named.iter().flat_map(|denial| shown_elsewhere(denial, &mounts)));
     }
     Ok(())
+}
+
+/// Whether a person opened what a denial closes by a path outside of any `.git`, or a directory above it.
+fn is_opened(denial: &DenialRule, lists: &[(Listed, DenialRule)]) -> bool {
+    let mut opened = lists.iter().filter(|(listed, _)| listed.list.is_guarded());
+    match &denial.target {
+        Target::Path(path) => {
+            git_directory(path).is_none()
+                && opened.any(|(listed, _)| listed.open.iter().any(|open| path.starts_with(&open.0)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the denial has a name that links may lead away from.

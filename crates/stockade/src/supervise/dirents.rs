@@ -98,9 +98,11 @@ fn judge_entry(
     attempt: &RefusedAttempt<'_>,
 ) -> Result<Option<CallAnswer>, Errno> {
     context.caller().confirm()?;
-    let verdict = match attempt.kind {
-        Kind::Create => context.judge.new_entry(place),
-        _ => context.judge.place(Access::DELETE, place),
+    let verdict = match (attempt.kind, attempt.is_directory) {
+        (Kind::Create, true) => context.judge.empty_directory(Access::WRITE, place),
+        (Kind::Create, false) => context.judge.new_entry(place),
+        (_, true) => context.judge.empty_directory(Access::DELETE, place),
+        (_, false) => context.judge.place(Access::DELETE, place),
     };
     let is_static = context.enforce(verdict, attempt, place.name(), CLOSED)?;
     Ok(by_landlock(context, is_static, Change::Entry))
@@ -125,7 +127,10 @@ pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<CallAns
     let (operand, next) = form.operand(context)?;
     let mode = context.caller().registers.word(next);
     let place = operand.new_place(context)?;
-    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
+    let attempt = RefusedAttempt {
+        is_directory: true,
+        ..RefusedAttempt::without(Kind::Create, operand.path.bytes())
+    };
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
@@ -226,7 +231,10 @@ fn remove(context: &NotifyContext<'_>, operand: &DirectoryAndPath, flags: i32) -
     let place = operand.place(context)?;
     let found = refuse_missing(&place)?;
     refuse_what_stays(context, &place, found, flags)?;
-    let attempt = RefusedAttempt::on(Kind::Delete, operand.path.bytes());
+    let attempt = RefusedAttempt {
+        is_directory: flags == libc::AT_REMOVEDIR,
+        ..RefusedAttempt::on(Kind::Delete, operand.path.bytes())
+    };
     if let Some(found) = found
         && judge::is_shared_memory(place.name())
         && is_own_shared_memory(context, found.identity())

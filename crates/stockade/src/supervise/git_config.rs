@@ -52,13 +52,24 @@ pub fn replace(
     let (Some(wanted), Some(config)) = (Text::of(old, Some(lock)), Text::of(new, None)) else {
         return Ok(None);
     };
-    if !is_harmless_change(&config.text, &wanted.text) {
+    if !is_harmless_change(&config.text, &wanted.text) || asks_for_more(context) {
         return Ok(None);
     }
     file::remove(old.parent.as_fd(), old.component(), 0)?;
     context.judge.forget(lock);
     let result = put(&config, &wanted.text, old, new);
     result.map(|()| Some(CallAnswer::Value(0)))
+}
+
+/// Whether git says by its own words that it is about something that a run may not change, though this change is harmless. To
+/// remove a remote it begins with its branches, and would be refused the rest. A program that sets `core.hooksPath` to what it
+/// is (husky, at each installation) would write the hooks next; it does without where git can't set that.
+fn asks_for_more(context: &NotifyContext<'_>) -> bool {
+    let words = context.caller().own_text("cmdline").unwrap_or_default();
+    let words: Vec<&str> = words.split('\0').collect();
+    let is_of_remote = |pair: &[&str]| pair[0] == "remote" && matches!(pair[1], "rm" | "remove");
+    let sets_hooks = |word: &&str| word.eq_ignore_ascii_case("core.hooksPath");
+    words.windows(2).any(is_of_remote) || words.iter().any(sets_hooks)
 }
 
 /// Writes the text to the supervisor's own lock, which keeps others from changing the configuration, and renames it.

@@ -185,12 +185,36 @@ impl Judge<'_> {
             {
                 // The directory doesn't exist yet; a name that was another's directory still counts as that.
                 self.where_spared(Access::WRITE, name, &|by, directory| match by {
-                    GuardedBy::Git => !self.run_policy.made().was_anothers(directory),
+                    GuardedBy::Git => self.is_output(directory) || !self.run_policy.made().was_anothers(directory),
                     GuardedBy::Name(_) => self.spares(Access::WRITE, by, directory),
                 })
             }
             verdict => verdict,
         }
+    }
+
+    /// Judges making or removing an empty directory. One whose own name is guarded, and nothing above it, holds nothing that a
+    /// tool obeys, and programs make it on the way to a file, of which the refusal then tells.
+    pub fn empty_directory(&self, access: Access, place: &Place) -> AccessVerdict {
+        let verdict = match access {
+            Access::WRITE => self.new_entry(place),
+            _ => self.place(access, place),
+        };
+        match verdict {
+            AccessVerdict::Refused(Reason::Denied(denial)) if self.is_closed_for_itself(&denial, access, place) => {
+                AccessVerdict::OnBehalf
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn is_closed_for_itself(&self, denial: &DenialRule, access: Access, place: &Place) -> bool {
+        let is_name = |by, _: &Path| matches!(by, GuardedBy::Name(SecretList::Folder | SecretList::Project));
+        let matcher = self.run_policy.matcher();
+        denial.openable_line().is_some()
+            && self.is_granted(access, place.name())
+            && matcher.denial(access, place.parent.name(), false).is_none()
+            && matcher.denial_unless(access, place.name(), &is_name).is_none()
     }
 
     /// Whether this is a `HEAD` in a directory that has, or had, a `.git` of another's: with one git could take the
@@ -341,6 +365,11 @@ impl Judge<'_> {
             || by == GuardedBy::Name(SecretList::Project) && !self.is_project(place)
     }
 
+    /// Whether a directory is one of installed packages, or of what a build made: no tool is started there.
+    fn is_output(&self, directory: &Path) -> bool {
+        self.run_policy.run_config.policy.holds_output(directory)
+    }
+
     /// Whether a directory is the top of a tree that the run was given to work in, or lies above one.
     fn is_top(&self, directory: &Path) -> bool {
         self.run_policy
@@ -357,7 +386,7 @@ impl Judge<'_> {
             let is_there = repository
                 .symlink_metadata()
                 .map_or_else(|error| !is_absence(&error), |_| true);
-            is_there || self.run_policy.made().was_anothers(&repository)
+            is_there || self.run_policy.made().may_have_been_anothers(&repository)
         };
         self.is_top(directory) || REPOSITORIES.iter().any(holds)
     }

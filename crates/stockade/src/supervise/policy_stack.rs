@@ -107,6 +107,11 @@ impl PolicyStack<'_> {
         self.all(|judge| judge.new_entry(place))
     }
 
+    /// Judges making or removing an empty directory.
+    pub fn empty_directory(&self, access: Access, place: &Place) -> AccessVerdict {
+        self.all(|judge| judge.empty_directory(access, place))
+    }
+
     /// Judges creating the lock of a git configuration.
     pub fn new_git_lock(&self, place: &Place) -> AccessVerdict {
         self.all(|judge| judge.new_git_lock(place))

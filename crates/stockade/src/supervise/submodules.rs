@@ -59,13 +59,11 @@ impl Repository {
     }
 
     /// The configuration, which no run writes.
-    fn config(&self) -> Option<String> {
+    fn config(&self) -> Option<Vec<u8>> {
         let config = self.common.join("config");
         let found = fs::metadata(&config).ok()?;
         let is_read = found.is_file() && found.len() <= LONGEST_CONFIG;
-        // A name in it may be in another encoding.
-        let bytes = is_read.then(|| fs::read(&config).ok())??;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        is_read.then(|| fs::read(&config).ok())?
     }
 
     /// The directory that its files belong to, if that lies around it.

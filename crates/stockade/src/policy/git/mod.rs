@@ -7,11 +7,15 @@
 //! Names match as a file system may read them that doesn't distinguish case, drops trailing dots and blanks, or has short
 //! names (`CONFIG~1`).
 
+mod settings;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::listed::{GuardedBy, IsSpared};
+
+pub use settings::{GitSetting, Named, git_settings};
 
 /// What git executes or is led elsewhere by, relative to a git directory.
 const CLOSED: &[&str] = &[

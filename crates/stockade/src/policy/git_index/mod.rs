@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::git::{GitSetting, Named, git_settings};
+
 /// The mode of a submodule's entry.
 const SUBMODULE: u32 = 0o160_000;
 /// The longest path: the kernel's limit. A tree's path is that of a directory.
@@ -24,35 +26,23 @@ pub fn is_head(text: &[u8]) -> bool {
     is_object || text.len() < 256 && branch.is_some_and(|branch| !branch.is_empty() && branch.iter().all(is_name))
 }
 
-/// Whether a configuration may name a work tree, or another file that may.
-pub fn may_name_work_tree(config: &str) -> bool {
-    let key = |line: &str| line.rsplit(']').next().unwrap_or_default().trim().to_ascii_lowercase();
-    config
-        .lines()
-        .any(|line| key(line).starts_with("worktree") || key(line).starts_with("path"))
+/// Whether a configuration names a work tree, or another file that may.
+pub fn may_name_work_tree(config: &[u8]) -> bool {
+    let settings = git_settings(config);
+    settings
+        .iter()
+        .any(|setting| setting.name == "worktree" || setting.named() == Some(Named::Configuration))
 }
 
-/// The length of an object's name in a repository of this configuration, in bytes. `None` if it can't be parsed.
-pub fn object_name_length(config: &str) -> Option<usize> {
-    let is_extensions = |header: &str| header.to_ascii_lowercase().starts_with("[extensions");
-    let mut length = Some(HASHES[0]);
-    let mut is_here = false;
-    for line in config.lines().map(str::trim) {
-        if line.starts_with('[') {
-            is_here = is_extensions(line);
-        }
-        // A key may follow its header on the same line.
-        let key = line.rsplit(']').next().unwrap_or_default().trim_start();
-        if !is_here || !key.to_ascii_lowercase().starts_with("objectformat") {
-            continue;
-        }
-        length = match key.split_once('=').map(|(_, value)| value.trim()) {
-            Some("sha1") => Some(HASHES[0]),
-            Some("sha256") => Some(HASHES[1]),
-            _ => return None,
-        };
+/// The length of an object's name in a repository of this configuration, in bytes. `None` if it isn't known.
+pub fn object_name_length(config: &[u8]) -> Option<usize> {
+    let settings = git_settings(config);
+    let is_it = |setting: &&GitSetting| setting.section == "extensions" && setting.name == "objectformat";
+    match settings.iter().rfind(is_it).map(|setting| setting.value.as_str()) {
+        None | Some("sha1") => Some(HASHES[0]),
+        Some("sha256") => Some(HASHES[1]),
+        Some(_) => None,
     }
-    length
 }
 
 /// A path that git enters if a directory is there.

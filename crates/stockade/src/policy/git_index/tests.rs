@@ -261,7 +261,7 @@ fn a_head_names_a_branch_or_an_object() {
 
 #[test]
 fn a_configuration_says_how_long_names_are() {
-    let length = |text: &str| object_name_length(text);
+    let length = |text: &str| object_name_length(text.as_bytes());
     assert_eq!(length("[core]\n\tbare = false\n"), Some(20));
     assert_eq!(length("[extensions]\n\tobjectformat = sha256\n"), Some(32));
     assert_eq!(length("[Extensions]\n\tobjectFormat = sha1\n"), Some(20));
