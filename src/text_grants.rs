@@ -27,9 +27,17 @@ pub struct Grants {
     pub left_out: Vec<String>,
 }
 
-/// The most flags that are printed, and the most columns of each.
+/// The most flags that are printed, and the most columns of each. What isn't printed isn't granted.
 const MOST_SAID: usize = 8;
-const LONGEST_SAID: usize = 60;
+const LONGEST_SAID: usize = 120;
+
+/// Resources that one flag of a text names.
+struct Named<'w> {
+    words: &'w [String],
+    granted: Vec<PathBuf>,
+    /// The directory whose other files of the kind are told by their number: for files to read, and for new ones.
+    below: Option<&'w str>,
+}
 
 impl Grants {
     /// Grants the named resources, as exact paths: nothing that is closed, no link, no directory outside the root, and no
@@ -47,46 +55,85 @@ impl Grants {
             return Grants::default();
         };
         let matcher = Matcher::new(&policy);
-        let mut said = Vec::new();
         // A path that may be written may be read.
         let (writes, others): (Vec<_>, Vec<_>) = answer
             .runs_with
             .chunks_exact(2)
             .partition(|words| words[0] == "--write");
+        let mut all: Vec<Named<'_>> = Vec::new();
         for words in writes.into_iter().chain(others) {
             let word = &words[1];
-            let given = grants.count();
-            match (words[0].as_str(), placed(word, root, setting)) {
-                ("--env", _) if may_be_given(word) => grants.env.push(OsString::from(word)),
-                ("--read" | "--write", Some(path)) if grants.write.iter().any(|tree| path.starts_with(tree)) => {
-                    continue;
-                }
-                ("--read", Some(path)) if is_readable(&path, root, &matcher) => grants.read.push(path),
-                ("--write", Some(path)) => grants.write.extend(writable(path, root, &matcher)),
-                _ => {}
-            }
-            match grants.count() > given {
-                true => said.push(format!(
-                    " {} {}",
-                    words[0],
-                    fit::shortened(&quoted(word.as_ref()), LONGEST_SAID)
-                )),
-                false => grants.left_out.push(command_line(words)),
+            let path = placed(word, root, setting);
+            let is_written = |path: &PathBuf| {
+                let mut writes = all.iter().filter(|named| named.words[0] == "--write");
+                writes.any(|named| named.granted.iter().any(|tree| path.starts_with(tree)))
+            };
+            let granted = match (words[0].as_str(), path) {
+                ("--env", _) if may_be_given(word) => vec![PathBuf::from(word)],
+                ("--read" | "--write", Some(path)) if is_written(&path) => continue,
+                // Making a directory that is there takes no right.
+                ("--write", Some(path)) if answer.makes.contains(word) && path.is_dir() => continue,
+                ("--read", Some(path)) if is_readable(&path, root, &matcher) => vec![path],
+                ("--write", Some(path)) => writable(path, root, &matcher),
+                _ => Vec::new(),
+            };
+            let is_short = fit::columns(&quoted(word.as_ref())) <= LONGEST_SAID;
+            match granted.is_empty() || !is_short {
+                true => grants.left_out.push(command_line(words)),
+                false => all.push(Named {
+                    below: directory_of(words).filter(|_| words[0] == "--read" || !granted[0].exists()),
+                    words,
+                    granted,
+                }),
             }
         }
-        let more = said.len().saturating_sub(MOST_SAID);
-        said.truncate(MOST_SAID);
-        grants.said = said.concat();
-        if more > 0 {
-            grants.said += &format!(" and {more} more");
-        }
+        grants.take(all);
         grants.is_all &= grants.left_out.is_empty();
         grants
     }
 
-    fn count(&self) -> usize {
-        self.read.len() + self.write.len() + self.env.len()
+    /// Grants what can be said in a line: what is there to be written first, of other files one for all of a directory.
+    fn take(&mut self, mut all: Vec<Named<'_>>) {
+        all.sort_by_key(|named| {
+            (
+                named.below.is_some(),
+                named.words[0] != "--write" || !named.granted[0].exists(),
+            )
+        });
+        let mut said: Vec<(&Named<'_>, usize)> = Vec::new();
+        for named in &all {
+            let is_alike = |(told, _): &&mut (&Named<'_>, usize)| {
+                named.below.is_some() && (told.below, &told.words[0]) == (named.below, &named.words[0])
+            };
+            let has_room = said.len() < MOST_SAID;
+            match said.iter_mut().find(is_alike) {
+                Some((_, count)) => *count += 1,
+                None if has_room => said.push((named, 0)),
+                None => {
+                    self.left_out.push(command_line(named.words));
+                    continue;
+                }
+            }
+            let granted = named.granted.iter().cloned();
+            match named.words[0].as_str() {
+                "--read" => self.read.extend(granted),
+                "--write" => self.write.extend(granted),
+                _ => self.env.extend(granted.map(OsString::from)),
+            }
+        }
+        for (named, more) in said {
+            self.said += &format!(" {} {}", named.words[0], quoted(named.words[1].as_ref()));
+            if let (Some(below), 1..) = (named.below, more) {
+                self.said += &format!(" and {more} more under {}", quoted(below.as_ref()));
+            }
+        }
     }
+}
+
+/// The directory of a path as it is written, unless that is the root, the home or `/tmp`.
+fn directory_of(words: &[String]) -> Option<&str> {
+    let (directory, _) = words[1].trim_end_matches('/').rsplit_once('/')?;
+    (words[0] != "--env" && !["", ".", "~", "/tmp"].contains(&directory)).then_some(directory)
 }
 
 /// Whether a variable that a text names may be passed: it is a valid name, and doesn't affect loading.

@@ -5,7 +5,6 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -14,6 +13,7 @@ use super::super::message::Failure;
 use super::asked_act;
 use super::desk::{Asked, Desk};
 use stockade_judge::{Answer, Decision};
+use stockade_text::json;
 
 /// Exit code: a line couldn't be answered.
 const UNANSWERED: u8 = 1;
@@ -63,39 +63,6 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<R
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The id of a malformed line, as far as it can be parsed; `None` where it has none.
-fn named(line: &[u8]) -> Option<Box<RawValue>> {
-    let mut found = None;
-    // Errors in the rest of the line are reported elsewhere.
-    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
-    // An id that touches the truncated end may be incomplete.
-    let ends = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end == line.as_ptr_range().end;
-    found.filter(|id| !ends(id)).map(ToOwned::to_owned)
-}
-
-/// Keeps the id even if the rest can't be parsed.
-struct IdOf<'f, 'de> {
-    found: &'f mut Option<&'de RawValue>,
-}
-
-impl<'de> Visitor<'de> for IdOf<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        text.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(key) = map.next_key::<&RawValue>()? {
-            match key.get() {
-                "\"id\"" if self.found.is_none() => *self.found = Some(map.next_value()?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
-}
-
 /// A line of input.
 enum Line {
     Text(Vec<u8>),
@@ -117,7 +84,7 @@ pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write)
         let reply = match next_line(&mut input).map_err(unreadable)? {
             Line::End => return Ok(if is_all_answered { 0 } else { UNANSWERED }),
             Line::TooLong(head) => Err(unanswered(
-                named(&head),
+                json::id_of(&head),
                 format!("the line is longer than {LONGEST_LINE} bytes"),
             )),
             Line::Text(line) if line.trim_ascii().is_empty() => continue,
@@ -141,8 +108,9 @@ fn reply(desk: &mut Desk, line: &[u8]) -> Result<String, String> {
             "the line isn't a question: it is no JSON object".into(),
         ));
     }
-    let question: Result<Question, _> = serde_json::from_slice(line);
-    let question = question.map_err(|error| unanswered(named(line), format!("the line isn't a question: {error}")))?;
+    let question: Result<Question, _> = json::from_slice(line);
+    let question =
+        question.map_err(|error| unanswered(json::id_of(line), format!("the line isn't a question: {error}")))?;
     let id = question.id;
     let act = asked_act(
         question.tool.as_deref(),

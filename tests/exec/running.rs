@@ -107,6 +107,68 @@ fn no_tree_as_a_whole_and_no_variable_that_steers_is_given_by_a_text() {
 }
 
 #[test]
+fn all_that_a_text_gives_is_said() {
+    let place = Place::new();
+    std::fs::create_dir(place.root().join("src")).unwrap();
+    place.file("src/main.rs", "fn main() {}\n");
+    let writes = |directory: &str| -> String {
+        let numbers = 0..300;
+        numbers
+            .map(|at| format!("open('{directory}{at}.txt', 'w')\n"))
+            .collect()
+    };
+    let text = writes("out/") + "print(open('src/main.rs', 'a').write(''))\n";
+    place.file("many.py", &format!("import os\nos.makedirs('out')\n{text}"));
+    let called = place.exec(&["many.py"]);
+    let first = called.stderr.lines().next().unwrap();
+    assert!(
+        first.contains("runs under `minimal --write ./src/main.rs --write ./out`"),
+        "{first}"
+    );
+    std::fs::remove_dir_all(place.root().join("out")).unwrap();
+    std::fs::create_dir(place.root().join("out")).unwrap();
+    place.file("many.py", &text);
+    let called = place.exec(&["many.py"]);
+    let first = called.stderr.lines().next().unwrap();
+    let expected = "`minimal --write ./src/main.rs --write ./out/0.txt and 299 more under ./out`";
+    assert!(first.contains(expected), "{first}");
+    assert_eq!((called.code, &*called.stdout), (0, "0\n"), "{}", called.stderr);
+    // Beside the root's own files each file is one to be seen.
+    place.file("many.py", &writes(""));
+    let (code, said) = given(&place, "many.py", &writes(""), &[]);
+    assert_eq!((code, said.matches("--write").count()), (1, 8), "{said}");
+    assert!(
+        !said.contains("more") && !place.root().join("299.txt").exists(),
+        "{said}"
+    );
+    // What is too long to be said isn't given.
+    let long = format!("{}/x", "d".repeat(150));
+    std::fs::create_dir(place.root().join("d".repeat(150))).unwrap();
+    place.file(&long, "x");
+    let (_, said) = given(&place, "long.py", &format!("open('{long}', 'w')\n"), &[]);
+    assert_eq!(said, "minimal");
+}
+
+#[test]
+fn making_a_directory_that_is_there_gives_nothing_of_it() {
+    let place = Place::new();
+    std::fs::create_dir(place.root().join("src")).unwrap();
+    place.file("src/main.rs", "x");
+    for (name, text) in [
+        ("a.py", "import os\nos.makedirs('src', exist_ok=True)\nprint('made')\n"),
+        (
+            "b.py",
+            "import pathlib\npathlib.Path('src').mkdir(exist_ok=True)\nprint('made')\n",
+        ),
+        ("c.sh", "mkdir -p src\necho made\n"),
+    ] {
+        assert_eq!(given(&place, name, text, &[]), (0, "minimal".into()), "{name}");
+    }
+    let text = "import os\nos.makedirs('new/x', exist_ok=True)\nopen('new/x/' + os.path.basename('y'), 'w')\n";
+    assert_eq!(given(&place, "new.py", text, &[]).0, 0);
+}
+
+#[test]
 fn everyday_scripts_run_with_what_their_text_names() {
     let place = Place::new();
     let home = place.root().parent().unwrap().join("home");

@@ -71,6 +71,43 @@ fn input_that_is_no_event_blocks() {
 }
 
 #[test]
+fn an_event_with_a_member_twice_blocks() {
+    let place = place();
+    for (agent, event) in [
+        (
+            "claude-code",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"~/.ssh/id_rsa","file_path":"a.txt"}}"#,
+        ),
+        (
+            "claude-code",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_name":"Read","tool_input":{"file_path":"a.txt"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push","command":"ls"}}"#,
+        ),
+        (
+            "gemini",
+            r#"{"hook_event_name":"BeforeTool","tool_name":"list_directory","tool_input":{"dir_path":"/root","dir_path":"sub"}}"#,
+        ),
+        (
+            "cursor",
+            r#"{"hook_event_name":"preToolUse","tool_name":"Read","tool_input":{"path":".env","p\u0061th":"a.txt"}}"#,
+        ),
+        (
+            "copilot",
+            r#"{"toolName":"view","toolArgs":{"path":".env","path":"a.txt"}}"#,
+        ),
+        (
+            "copilot",
+            r#"{"toolName":"view","toolArgs":"{\"path\":\".env\",\"path\":\"a.txt\"}"}"#,
+        ),
+    ] {
+        must_block(agent, &call(&place, &[agent], event.as_bytes()), event);
+    }
+}
+
+#[test]
 fn an_event_that_is_too_long_blocks() {
     let place = place();
     let mut long = good("claude-code").into_bytes();

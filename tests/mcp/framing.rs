@@ -95,6 +95,20 @@ fn a_line_that_only_looks_like_a_message_does_not_pass() {
 }
 
 #[test]
+fn a_server_whose_request_does_not_pass_gets_an_error() {
+    let place = Place::new();
+    let mut client = Start::wrapped(&["--env", "ECHOES_LINES=1"]).start(&place);
+    let request = "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"roots/list\",\"params\":{\"a\":1,\"a\":2}}\n";
+    client.call("raw", json!({ "line": request }));
+    client.call("echo", json!({ "text": "x" }));
+    assert!(client.heard.iter().all(|line| line != request), "{:?}", client.heard);
+    let (_, stderr) = client.end();
+    let error =
+        "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"error\":{\"code\":-32700,\"message\":\"a member is there twice\"}}\n";
+    assert!(got(&stderr).contains(&hex(error)), "{stderr}");
+}
+
+#[test]
 fn texts_of_a_server_do_not_pass_and_are_told_once() {
     let place = Place::new();
     let mut client = Start::wrapped(&[]).start(&place);

@@ -54,6 +54,31 @@ fn sixty_four_threads_get_right_results() {
     .print("[] ['plain']\n");
 }
 
+/// Each waits until the one before it is accepted.
+#[test]
+fn six_hundred_connections_wait_for_one_listener() {
+    crowd(
+        r#"
+        import resource, socket
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        threading.stack_size(1 << 17)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind('here'); listener.listen(0)
+        def one():
+            try: socket.socket(socket.AF_UNIX).connect('here')
+            except OSError as error: wrong.append(repr(error))
+        threads = [threading.Thread(target=one) for n in range(600)]
+        for t in threads: t.start()
+        # All but the first few are waiting by now, or have failed.
+        time.sleep(tries(3, 10))
+        print(wrong[:1])
+        accepted = [listener.accept() for n in range(600 - len(wrong))]
+        for t in threads: t.join()
+        "#,
+    )
+    .print("[]\n");
+}
+
 #[test]
 fn a_hundred_processes_get_right_results() {
     crowd("print(children(100, tries(5, 8)), os.listdir('.'))").print("0 ['plain']\n");

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use stockade::profile::parse_duration;
+use stockade_text::json;
 
 /// The longest id: it is repeated in the result.
 const LONGEST_ID: usize = 1024;
@@ -132,7 +132,7 @@ impl Job {
             return Err(JobError::new("the line isn't a job: it is no JSON object"));
         }
         let job: Job =
-            serde_json::from_slice(line).map_err(|error| JobError::new(format!("the line isn't a job: {error}")))?;
+            json::from_slice(line).map_err(|error| JobError::new(format!("the line isn't a job: {error}")))?;
         match &job.id {
             Some(id) if id.get().len() > LONGEST_ID => {
                 Err(JobError::new(format!("`id` is longer than {LONGEST_ID} bytes")))
@@ -187,36 +187,7 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<R
 
 /// The id of a line that isn't a job, as far as it can be read; `None` where it has none, or one that may be cut.
 pub fn id_of(line: &[u8]) -> Option<Box<RawValue>> {
-    let mut found = None;
-    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(IdOf { found: &mut found });
-    let is_whole = |id: &&RawValue| id.get().as_bytes().as_ptr_range().end != line.as_ptr_range().end;
-    found
-        .filter(is_whole)
-        .filter(|id| id.get().len() <= LONGEST_ID)
-        .map(ToOwned::to_owned)
-}
-
-/// Keeps the id even where the rest can't be parsed.
-struct IdOf<'f, 'de> {
-    found: &'f mut Option<&'de RawValue>,
-}
-
-impl<'de> Visitor<'de> for IdOf<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        text.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(key) = map.next_key::<&RawValue>()? {
-            match key.get() {
-                "\"id\"" if self.found.is_none() => *self.found = Some(map.next_value()?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
+    json::id_of(line).filter(|id| id.get().len() <= LONGEST_ID)
 }
 
 #[cfg(test)]

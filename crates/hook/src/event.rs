@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use stockade_text::json;
 
 /// The longest input that is read, in bytes: a tool that writes a file sends the file along.
 const LONGEST: usize = 32 << 20;
@@ -93,7 +94,7 @@ impl Fields {
         if input.len() > LONGEST {
             return Err(Misread::TooLong);
         }
-        match serde_json::from_slice(input) {
+        match json::from_slice(input) {
             Ok(Value::Object(fields)) => Ok(Fields(fields)),
             Ok(_) => Err(Misread::NoObject("it is another value".into())),
             Err(error) => Err(Misread::NoObject(error.to_string())),

@@ -16,6 +16,7 @@ mod reply;
 mod tests;
 mod verdict;
 mod web;
+mod wildcards;
 mod work;
 
 pub use after::{Refusals, bounded, told};

@@ -1,6 +1,11 @@
 //! The paths that the texts of a call name. A text that tools read in different ways is refused.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use stockade_judge::listed_names;
+
+use super::wildcards::Part;
 
 /// Characters with which a part of a pattern isn't the name of one file.
 const OF_PATTERNS: [char; 9] = ['*', '?', '[', ']', '{', '}', '(', '!', '\\'];
@@ -114,7 +119,7 @@ pub fn literal_part(pattern: &Path) -> Result<PathBuf, String> {
 }
 
 /// Paths that a pattern may be meant for: each of its alternatives with its wildcards filled in. A pattern of `.env` or
-/// `*.pem` names secrets as much as a path does; one that leaves more open than a few characters names nothing.
+/// `*.pem` names secrets as much as a path does, and so does one of `.e*`; `*` and `*.json` name nothing.
 ///
 /// # Errors
 /// It has too many alternatives.
@@ -123,18 +128,52 @@ pub fn examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
         return Err(format!("a pattern is longer than {LONGEST_PATTERN} bytes"));
     }
     let mut paths = Vec::new();
-    for pattern in alternatives(pattern)? {
+    let mut all = alternatives(pattern)?;
+    all.extend(alternatives(&without_groups(pattern))?);
+    for pattern in all {
         // Some tools take several patterns in one text.
         let words = pattern.split(|character: char| character.is_whitespace() || character == ',');
         for word in words.filter(|word| !word.starts_with('!') || word.starts_with("!(")) {
             let bare = word.replace(['[', ']', '\\'], "").replace("**/", "").replace('?', "x");
             let filled = ["", "x"].map(|fill| bare.replace('*', fill));
             paths.extend(filled.iter().filter(|path| !path.is_empty()).map(PathBuf::from));
+            paths.extend(closed_examples(word)?);
         }
     }
     paths.sort();
     paths.dedup();
     Ok(paths)
+}
+
+/// Paths that a pattern names by the wildcards in its parts.
+fn closed_examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
+    static CLOSED: LazyLock<Vec<String>> = LazyLock::new(|| listed_names().into_iter().collect());
+    const MOST: usize = 1000;
+    let root = if pattern.starts_with('/') { "/" } else { "" };
+    let mut paths = vec![PathBuf::from(root)];
+    for part in pattern.split('/').filter(|part| !["", "**"].contains(part)) {
+        let names = Part::read(part)?.map_or_else(|| vec![part.to_string()], |part| part.names(&CLOSED));
+        if paths.len() * names.len() > MOST {
+            return Err(format!("a pattern may name more than {MOST} files that hold secrets"));
+        }
+        let below = |path: &PathBuf| names.iter().map(|name| path.join(name)).collect::<Vec<_>>();
+        paths = paths.iter().flat_map(below).collect();
+    }
+    paths.retain(|path| !path.as_os_str().is_empty());
+    Ok(paths)
+}
+
+/// `@(a|b)` as `{a,b}`, and `!(a)` as `*`, as some tools take them.
+fn without_groups(pattern: &str) -> String {
+    let mut pattern = pattern.to_string();
+    while let Some(at) = pattern.find("!(") {
+        let length = pattern[at..].find(')').unwrap_or(pattern.len() - at - 1);
+        pattern.replace_range(at..=at + length, "*");
+    }
+    for group in ["@(", "+(", "?(", "*(", "("] {
+        pattern = pattern.replace(group, "{");
+    }
+    pattern.replace('|', ",").replace(')', "}")
 }
 
 /// The patterns that `{a,b}` stands for.
@@ -302,6 +341,15 @@ mod tests {
             ("*.ts /etc/*", "/etc/x"),
             ("src/**/*.pem", "src/x.pem"),
             ("**/.ssh/*", ".ssh/x"),
+            (".e*", ".env"),
+            ("**/.e??", ".env"),
+            (".[e]*", ".env"),
+            ("a,.e*", ".env"),
+            ("*/.k*/c*g", "x/.kube/config"),
+            ("/srv/.e*", "/srv/.env"),
+            ("@(.env|x)", ".env"),
+            ("?(a|.e*)", ".env"),
+            (".!(x)", ".env"),
         ] {
             let found = examples(pattern).unwrap();
             assert!(found.contains(&PathBuf::from(named)), "{pattern}: {found:?}");
@@ -313,6 +361,7 @@ mod tests {
             format!("{{{}}}", ",".repeat(2000)),
             "{".repeat(1 << 20),
             ",".repeat(1 << 20),
+            ".*/.*/.*".into(),
         ] {
             assert!(examples(&long).is_err(), "{}", &long[..10]);
         }

@@ -33,6 +33,9 @@ pub struct Inference {
     pub reads: Vec<String>,
     /// Paths that it writes.
     pub writes: Vec<String>,
+    /// Those of them that it only makes, as directories.
+    #[serde(default)]
+    pub makes: Vec<String>,
     /// Hosts that it connects to; `*` for computed ones.
     pub hosts: Vec<String>,
     /// Whether it listens on a port.
@@ -70,6 +73,7 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
     let (mut need, mut beyond_flags) = (Need::default(), Need::default());
     let mut flagged: Vec<(Need, Vec<String>)> = Vec::new();
     let mut by_itself = ByItself::default();
+    let (mut makes, mut changes) = (BTreeSet::new(), BTreeSet::new());
     let mut found = found;
     found.sort_by_key(|finding| finding.at.start);
     for finding in found {
@@ -85,6 +89,14 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
             Some(flags) => flagged.push((judged.need, flags)),
             None => beyond_flags = beyond_flags.and(judged.need),
         }
+        if judged.effect == Effect::Write {
+            let made = if makes_directory(&finding.by) {
+                &mut makes
+            } else {
+                &mut changes
+            };
+            made.insert(judged.target.clone());
+        }
         let evidence = lines.evidence(judged.effect, judged.target, &finding.at);
         if !answer.evidence.contains(&evidence) {
             answer.evidence.push(evidence);
@@ -98,10 +110,18 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
     if answer.is_sure() {
         (answer.runs_as, answer.runs_with) = by_itself.given();
     }
+    answer.makes = makes.difference(&changes).cloned().collect();
     answer.detected_patterns = patterns.into_iter().collect();
     answer.least_grants = least_grants(beyond_flags, flagged);
     answer.listed();
     answer
+}
+
+/// Whether an API or a command makes a directory and does nothing to one that is there.
+fn makes_directory(by: &str) -> bool {
+    let name = by.split(' ').next().and_then(|name| name.rsplit('.').next());
+    let name = name.unwrap_or_default().trim_end_matches("Sync");
+    ["mkdir", "makedirs", "mkdirp", "mkdirs", "ensureDir"].contains(&name)
 }
 
 /// The grants that a script gets from its text alone.
@@ -174,6 +194,7 @@ impl Inference {
             detected_patterns: Vec::new(),
             reads: Vec::new(),
             writes: Vec::new(),
+            makes: Vec::new(),
             hosts: Vec::new(),
             listens: false,
             env: Vec::new(),

@@ -2,16 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use stockade::profile::reading::Complaint;
 use stockade::profile::visible;
+use stockade_text::json::members;
 
 /// A file of rules nests five levels deep.
 const DEEPEST: usize = 8;
@@ -49,7 +47,8 @@ fn value<'t>(text: &str, raw: &'t RawValue, depth: usize) -> Result<Spanned<DeVa
     let broken = |_| wrong("this isn't JSON");
     let parsed = match raw.get().as_bytes().first() {
         Some(b'{') => {
-            let Fields(fields) = serde_json::from_str(raw.get()).map_err(broken)?;
+            let (fields, read) = members(raw.get().as_bytes());
+            read.map_err(broken)?;
             let mut seen = HashSet::new();
             let mut table = DeTable::new();
             for (name, field) in fields {
@@ -60,7 +59,7 @@ fn value<'t>(text: &str, raw: &'t RawValue, depth: usize) -> Result<Spanned<DeVa
                 }
                 if field.get() != "null" {
                     let field = value(text, field, depth + 1)?;
-                    table.insert(Spanned::new(field.span(), Cow::Owned(name)), field);
+                    table.insert(Spanned::new(field.span(), name), field);
                 }
             }
             DeValue::Table(table)
@@ -82,29 +81,4 @@ fn value<'t>(text: &str, raw: &'t RawValue, depth: usize) -> Result<Spanned<DeVa
         },
     };
     Ok(Spanned::new(start..start + raw.get().len(), parsed))
-}
-
-/// The fields of an object in order, including duplicates.
-struct Fields<'t>(Vec<(String, &'t RawValue)>);
-
-impl<'de: 't, 't> Deserialize<'de> for Fields<'t> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
 }

@@ -28,6 +28,7 @@ mod storing;
 mod tests;
 
 pub use stockade::config::{Decision, PermissionRule, Permissions, SHELL, SKILL_LOAD};
+pub use stockade::policy::listed_names;
 
 pub use answer::{Answer, Danger, Remember, ToolError};
 pub use directory::lexical;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::settings::{Profile, Settings};
 use stockade::policy::is_unsecure;
-use stockade::profile::loads_code;
+use stockade::profile::{Effect, effect_of, loads_code};
 use stockade_text::visible::visible;
 
 /// The most bytes of a command line, with its variables. The kernel takes 2 MiB.
@@ -53,6 +53,9 @@ pub fn offered(name: &str, settings: &Settings) -> Usable<Profile> {
     })
 }
 
+/// Command lines that start nothing of a caller's.
+const HARMLESS: [&str; 4] = ["", "cat", "true", ":"];
+
 /// Variables as words of `--env`. Those that decide what a program loads are the user's alone.
 ///
 /// # Errors
@@ -72,7 +75,9 @@ pub fn variables(env: BTreeMap<String, String>) -> Usable<Vec<String>> {
         if !is_name {
             return unusable(format!("`{}` in `env` is no name of a variable", visible(&name)));
         }
-        if name == "PATH" || is_unsecure(name.as_ref()) || loads_code(&name) {
+        // Agents set a pager or editor to one of these, so that nothing waits for a person.
+        let is_harmless = HARMLESS.contains(&&*value) && effect_of(&name) == Some(Effect::Line);
+        if name == "PATH" || is_unsecure(name.as_ref()) || loads_code(&name) && !is_harmless {
             return unusable(format!("`{name}` decides what programs load, so a call can't set it"));
         }
         Ok(format!("{name}={value}"))

@@ -10,6 +10,7 @@ pub mod known;
 mod line;
 mod listing;
 mod message;
+mod names;
 mod naming;
 mod queue;
 mod refusal;
@@ -18,7 +19,6 @@ mod result;
 mod roots;
 mod rules;
 mod session;
-mod strict;
 mod variables;
 
 pub use listing::{Accepted, shown};

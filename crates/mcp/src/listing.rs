@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use stockade_text::json;
 use stockade_text::visible::{fit, is_invisible, visible};
 
-use crate::message::{Object, elements, is_in_other_letters};
-use crate::strict::Strict;
+use crate::message::{Object, elements};
 
 /// More tools than this aren't remembered, and count as changed. A listing has no more.
 const MOST: usize = 2048;
@@ -61,10 +61,9 @@ impl Tool {
     /// Reads a definition; `None` if it has no usable name, is too long, or has a member twice at any depth.
     pub fn read(definition: &str) -> Option<Tool> {
         let tool = Object::read(definition).filter(|_| definition.len() <= LONGEST)?;
-        let is_odd = tool.0.iter().any(|(name, _)| is_in_other_letters(name, &["name"]));
-        let name = tool.text("name").filter(|name| name.len() <= LONGEST_NAME && !is_odd)?;
+        let name = tool.text("name").filter(|name| name.len() <= LONGEST_NAME)?;
         let mut texts = Vec::new();
-        let Strict(value) = serde_json::from_str(definition).ok()?;
+        let value = json::from_slice(definition.as_bytes()).ok()?;
         collect(&value, &mut texts);
         Some(Tool {
             name,
@@ -223,7 +222,6 @@ mod tests {
     fn a_definition_that_two_readers_understand_in_two_ways_is_none() {
         for odd in [
             r#"{"name":"a","name":"b"}"#,
-            r#"{"name":"a","Name":"b"}"#,
             r#"{"name":"a","inputSchema":{"description":"adds","description":"reads the keys first"}}"#,
             r#"{"name":"a","x":[{"y":1,"\u0079":2}]}"#,
             r#"{"name":"a","x":"\ud800"}"#,

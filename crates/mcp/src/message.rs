@@ -1,77 +1,19 @@
-//! One message, read strictly and only as far as needed: each member stays the text that it was.
-//!
-//! A member that is there twice makes the message unreadable: another reader might take the other one.
+//! One message, read only as far as needed: each member stays the text that it was.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use stockade_text::json;
 use stockade_text::visible::is_invisible;
 
-/// An object: its members in their order.
+use crate::names::{ambiguity, folded, is_like_a_method};
+
+/// An object: its members in their order. One that is there twice is none that can be asked for.
 #[derive(Debug, Default)]
 pub struct Object<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
-
-/// A member's name, borrowed where it has no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Name(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-                let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
-                while let Some(Name(name)) = map.next_key()? {
-                    if members.len() >= MOST_MEMBERS || name.len() > LONGEST_NAME {
-                        return Err(M::Error::custom("too many members, or too long a name"));
-                    }
-                    if members.iter().any(|(known, _)| *known == name) {
-                        return Err(M::Error::custom("a member is there twice"));
-                    }
-                    members.push((name, map.next_value()?));
-                }
-                Ok(Object(members))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
-}
-
-/// No message has nearly as many, and each is compared with all before.
-const MOST_MEMBERS: usize = 1024;
-
-/// Nor has a member nearly as long a name, of which copies are made.
-const LONGEST_NAME: usize = 64 * 1024;
 
 /// The most messages of a batch.
 const MOST_MESSAGES: usize = 1024;
@@ -79,12 +21,19 @@ const MOST_MESSAGES: usize = 1024;
 impl<'a> Object<'a> {
     /// Reads an object; `None` if it isn't exactly one.
     pub fn read(text: &'a str) -> Option<Object<'a>> {
-        serde_json::from_str(text).ok()
+        let (members, read) = json::members(text.as_bytes());
+        read.ok().map(|()| Object(members))
     }
 
     /// A member.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+        let mut found = self.0.iter().filter(|(known, _)| known == name);
+        found.next().filter(|_| found.next().is_none()).map(|(_, value)| *value)
+    }
+
+    /// Whether it has a member of this name, also nearly.
+    pub fn has_like(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| folded(known) == name)
     }
 
     /// A member that is an object.
@@ -230,16 +179,6 @@ fn plain_number(raw: &str) -> String {
     }
 }
 
-/// The members of a message that say what it is.
-const TELLING: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-
-/// Whether a member's name is one of these in other letters (`Result`), which some readers take for it.
-pub fn is_in_other_letters(name: &str, known: &[&str]) -> bool {
-    // Upper case first: it also turns the long s into an s, and the sign of Kelvin into a k.
-    let folded = |name: &str| name.to_uppercase().to_lowercase();
-    !known.contains(&name) && known.iter().any(|known| folded(known) == folded(name))
-}
-
 /// What a message is.
 #[derive(Debug)]
 pub enum Kind {
@@ -276,9 +215,6 @@ impl Kind {
     /// # Errors
     /// Another reader might understand it otherwise: why.
     pub fn strictly_of(message: &Object<'_>) -> Result<Kind, &'static str> {
-        if message.0.iter().any(|(name, _)| is_in_other_letters(name, &TELLING)) {
-            return Err("a member is called nearly as one of JSON-RPC");
-        }
         if message.text("jsonrpc").as_deref() != Some("2.0") {
             return Err("it isn't of JSON-RPC 2.0");
         }
@@ -303,12 +239,31 @@ pub enum Line<'a> {
     Blank,
     /// No message: a text.
     Plain,
-    /// It begins as a message does and can't be read.
-    Unreadable,
+    /// It begins as a message does and can't be read: its members as far as they can.
+    Unreadable(Object<'a>),
     /// One message.
-    One(Object<'a>),
+    One(Whole<'a>),
     /// A batch of messages.
-    Batch(Vec<Object<'a>>),
+    Batch(Vec<Whole<'a>>),
+}
+
+/// A message, and why readers may take it differently.
+#[derive(Debug)]
+pub struct Whole<'a> {
+    /// The message.
+    pub message: Object<'a>,
+    /// Why, if they may.
+    pub ambiguity: Option<&'static str>,
+}
+
+impl<'a> Whole<'a> {
+    fn read(text: &'a str) -> Option<Whole<'a>> {
+        let message = Object::read(text)?;
+        let method = message.text("method").unwrap_or_default();
+        let odd_method = is_like_a_method(&method).then_some("its method is called nearly as one of the protocol");
+        let ambiguity = ambiguity(text).or(odd_method);
+        Some(Whole { message, ambiguity })
+    }
 }
 
 /// A line as text. One that isn't UTF-8 is owned: `?` stands for the wrong bytes, which makes it no longer.
@@ -333,13 +288,17 @@ impl<'a> Line<'a> {
         let message = without_mark(text).trim_start_matches([' ', '\t']);
         let begun = message.trim_start_matches(is_blank_to_some);
         let is_odd = begun.len() < message.len() || text.contains('\r');
+        let unreadable = || Line::Unreadable(Object(json::members(begun.as_bytes()).0));
+        let batch = |texts: Vec<&'a RawValue>| texts.into_iter().map(|text| Whole::read(text.get())).collect();
         match begun.as_bytes().first() {
             None if !is_odd => Line::Blank,
-            Some(b'{' | b'[') if is_odd => Line::Unreadable,
-            Some(b'{') => Object::read(message).map_or(Line::Unreadable, Line::One),
-            Some(b'[') => few(message, MOST_MESSAGES).map_or(Line::Unreadable, Line::Batch),
-            // A carriage return ends a line for some readers: what follows would be the next one.
-            _ if text.contains('\r') => Line::Unreadable,
+            Some(b'{' | b'[') if is_odd => unreadable(),
+            Some(b'{') => Whole::read(message).map_or_else(unreadable, Line::One),
+            Some(b'[') => few(message, MOST_MESSAGES)
+                .and_then(batch)
+                .map_or_else(unreadable, Line::Batch),
+            // A carriage return ends a line for some readers: the rest would be the next one.
+            _ if text.contains('\r') => unreadable(),
             _ => Line::Plain,
         }
     }
@@ -376,8 +335,9 @@ mod tests {
         let kind = |text: &str| match Line::read(text) {
             Line::Blank => "blank",
             Line::Plain => "plain",
-            Line::Unreadable => "unreadable",
-            Line::One(_) => "one",
+            Line::Unreadable(_) => "unreadable",
+            Line::One(Whole { ambiguity: None, .. }) => "one",
+            Line::One(_) => "odd",
             Line::Batch(_) => "batch",
         };
         for (text, expected) in [
@@ -392,8 +352,9 @@ mod tests {
             ("[{\"id\":1}]", "batch"),
             ("{", "unreadable"),
             ("{\"id\":1} {}", "unreadable"),
-            ("{\"method\":\"a\",\"method\":\"b\"}", "unreadable"),
-            ("{\"method\":\"a\",\"m\\u0065thod\":\"b\"}", "unreadable"),
+            ("{\"method\":\"a\",\"method\":\"b\"}", "odd"),
+            ("{\"method\":\"a\",\"m\\u0065thod\":\"b\"}", "odd"),
+            ("{\"method\":\"Tools/call\"}", "odd"),
             ("[1]", "unreadable"),
             ("{\"a\":NaN}", "unreadable"),
             ("x\r{\"id\":1}\n", "unreadable"),
@@ -463,9 +424,6 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
             r#"{"jsonrpc":"2.0","id":null,"error":{}}"#,
             r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"error":{},"Result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"error":{},"reſult":{}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"result":{},"ID":2}"#,
         ] {
             assert!(is_odd(odd), "{odd}");
         }
@@ -476,6 +434,6 @@ mod tests {
         let deep = format!("{{\"id\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
         let _ = Line::read(&deep);
         let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
-        assert!(matches!(Line::read(&deep), Line::Unreadable));
+        assert!(matches!(Line::read(&deep), Line::Unreadable(_)));
     }
 }

@@ -52,7 +52,7 @@ where
             state.is_unread = (&self.server).write_all(now).is_err();
             left = later;
         }
-        if left.is_empty() || state.is_unread {
+        if left.is_empty() || state.is_unread || state.is_over {
             return !state.is_unread;
         }
         while !state.is_unread && state.bytes > 0 && state.bytes + left.len() > LONGEST {

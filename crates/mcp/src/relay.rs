@@ -50,6 +50,11 @@ where
     let shared = Arc::clone(session);
     spawn("stockade-refusals", Box::new(move || follow(&shared, &events)))?;
     let queue = Arc::new(Queue::to(to_server));
+    // Weak: the server's standard input ends with the threads that write to it.
+    let weak = Arc::downgrade(&queue);
+    let _ = session.server.set(Box::new(move |line| {
+        weak.upgrade().map(|queue| queue.push(line.as_bytes()));
+    }));
     let queued = Arc::clone(&queue);
     spawn("stockade-to-server", Box::new(move || write_to_server(&queued)))?;
     let shared = Arc::clone(session);

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use stockade_judge::Action;
+use stockade_text::json as strict;
 
 use super::super::event::{Call, Event, Fields, Misread, Stage};
 use super::super::reply::Reply;
@@ -112,7 +113,7 @@ fn unnamed(fields: &Fields) -> Result<Event, Misread> {
 /// Earlier versions send the arguments as a text of JSON. A patch may be a text itself.
 fn arguments(tool: &str, value: Value) -> Result<Value, Misread> {
     let Value::String(text) = &value else { return Ok(value) };
-    match serde_json::from_str(text) {
+    match strict::from_slice(text.as_bytes()) {
         Ok(parsed @ Value::Object(_)) => Ok(parsed),
         _ if matches!(tool, "apply_patch" | "Edit") => Ok(value),
         _ => Err(Misread::Input(

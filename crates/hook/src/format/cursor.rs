@@ -68,7 +68,7 @@ pub fn event(fields: &Fields) -> Result<Event, Misread> {
             fields.value("tool_input")?.clone(),
         ),
         "beforeShellExecution" => (BEFORE, "Shell", json!({ "command": fields.text("command")? })),
-        "beforeReadFile" | "beforeTabFileRead" => (no_ask, "Read", json!({ "file_path": fields.text("file_path")? })),
+        "beforeReadFile" | "beforeTabFileRead" => (no_ask, "Read", with_attachments(fields)?),
         "beforeMCPExecution" => return of_server(name, fields),
         _ => return Err(Misread::UnknownEvent(name.to_string())),
     };
@@ -77,6 +77,17 @@ pub fn event(fields: &Fields) -> Result<Event, Misread> {
         stage,
         call: call(fields, tool.to_string(), input)?,
     })
+}
+
+/// The file that is read, and what is sent along with it.
+fn with_attachments(fields: &Fields) -> Result<Value, Misread> {
+    let attachments = fields.get("attachments").cloned().unwrap_or_else(|| json!([]));
+    // Earlier versions spell it otherwise.
+    let names_file = |file: &Value| file["file_path"].is_string() || file["filePath"].is_string();
+    if !attachments.as_array().is_some_and(|files| files.iter().all(names_file)) {
+        return Err(Misread::WrongType("attachments", "a list of files"));
+    }
+    Ok(json!({ "file_path": fields.text("file_path")?, "attachments": attachments }))
 }
 
 /// A server's tool is told by its bare name.

@@ -40,14 +40,18 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Code as a value; the script's definitions that it names may be called.
+    /// Code as a value, in the current scope; the script's definitions that it names may be called.
     pub fn code(&mut self, code: &Value, name: &str, at: &Range<usize>) -> Value {
+        self.code_within(code, &[], name, at)
+    }
+
+    /// The same, in namespaces that the call names: later ones count first.
+    pub fn code_within(&mut self, code: &Value, namespaces: &[Value], name: &str, at: &Range<usize>) -> Value {
         for code in code.alternatives() {
-            let text = code.text();
-            match text.exact() {
+            match code.text().exact() {
                 Some(known) => {
-                    self.refer_names(known);
-                    self.note(Act::Code(Language::Python, text.clone()), name, at);
+                    let text = self.bindings(known, namespaces, name, at) + known;
+                    self.note(Act::Code(Language::Python, text.as_str().into()), name, at);
                 }
                 None => self.opaque(Opaque::BuiltCode, name, at),
             }
@@ -55,17 +59,34 @@ impl Reader<'_, '_> {
         Value::Unknown
     }
 
-    fn refer_names(&mut self, code: &str) {
+    /// Lines that bind the names of a code as they are bound here, since it is read by itself. A module that is bound nowhere
+    /// may be: the code would fail without it.
+    fn bindings(&mut self, code: &str, namespaces: &[Value], by: &str, at: &Range<usize>) -> String {
         const MOST: usize = 256;
         let scope = self.scope();
-        for name in code
-            .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-            .take(MOST)
-        {
-            if let Some(value) = self.scopes.find(scope, name).cloned() {
-                self.refer(&value);
+        let mut lines = String::new();
+        let names = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        for name in names.filter(|name| !name.is_empty()).take(MOST) {
+            let start = name.as_ptr() as usize - code.as_ptr() as usize;
+            let follows = code[..start].ends_with(['.', '/', '\'', '"']);
+            let given = namespaces.iter().rev().find_map(|space| field(space, name));
+            let Some(value) = given.or_else(|| self.scopes.find(scope, name).cloned()) else {
+                if !follows && self.table.knows_module(name) {
+                    lines += &format!("import {name}\n");
+                }
+                continue;
+            };
+            self.refer(&value);
+            for value in value.alternatives() {
+                match line_of(name, &value) {
+                    Some(line) => lines += &line,
+                    // What its methods do can't be told there.
+                    None if matches!(value, Value::Instance(..)) && !follows => self.opaque(Opaque::BuiltCode, by, at),
+                    None => {}
+                }
             }
         }
+        lines
     }
 
     fn run_examples(&mut self, at: &Range<usize>) {
@@ -75,6 +96,33 @@ impl Reader<'_, '_> {
         }
         self.examples = examples;
     }
+}
+
+/// A name in a namespace.
+fn field(namespace: &Value, name: &str) -> Option<Value> {
+    let Value::Record(fields) = namespace else {
+        return None;
+    };
+    let found = fields.iter().rev().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.clone())
+}
+
+/// The line that binds a name to a value.
+fn line_of(name: &str, value: &Value) -> Option<String> {
+    const LONGEST: usize = 4096;
+    Some(match value {
+        Value::Api(path) if path.contains(|c: char| !c.is_alphanumeric() && c != '_' && c != '.') => return None,
+        Value::Api(path) => match path.rsplit_once('.') {
+            Some((module, item)) => format!("from {module} import {item} as {name}\n"),
+            None => format!("import {path} as {name}\n"),
+        },
+        Value::Text(text) => {
+            let text = text.exact().filter(|text| text.len() <= LONGEST)?;
+            let text: String = text.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+            format!("{name} = '{text}'\n")
+        }
+        _ => return None,
+    })
 }
 
 /// The lines after `>>>` and `...` in the docstrings of a script, its functions and classes.

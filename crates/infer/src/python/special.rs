@@ -19,7 +19,11 @@ impl Reader<'_, '_> {
     pub fn special(&mut self, name: &str, arguments: &Arguments, at: &Range<usize>) -> Option<Value> {
         let first = arguments.positional.first().cloned().unwrap_or(Value::Nothing);
         Some(match name {
-            "builtins.exec" | "builtins.eval" => self.code(&first, name, at),
+            "builtins.exec" | "builtins.eval" => {
+                let named = ["globals", "locals"].iter().zip(1..);
+                let spaces = named.filter_map(|(word, place)| arguments.get(place, word).cloned());
+                self.code_within(&first, &spaces.collect::<Vec<_>>(), name, at)
+            }
             "builtins.compile" => first,
             "builtins.__import__" | "importlib.import_module" => self.import_computed(&first, at),
             "builtins.getattr" => self.get_attribute(arguments, at),

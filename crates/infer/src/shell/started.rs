@@ -3,43 +3,17 @@
 use super::base_name;
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
-
-/// Programs, and the variables whose values they run as a shell command: git(1) "Environment Variables", man(1), less(1).
-const LINES: &[(&str, &str)] = &[
-    (
-        "git",
-        "GIT_PAGER PAGER GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR \
-         GIT_PROXY_COMMAND VISUAL EDITOR",
-    ),
-    ("man", "MANPAGER PAGER"),
-    ("less", "LESSOPEN LESSCLOSE EDITOR VISUAL"),
-    ("systemctl", "SYSTEMD_PAGER PAGER"),
-    ("journalctl", "SYSTEMD_PAGER PAGER"),
-    ("tar", "TAR_OPTIONS"),
-    ("rsync", "RSYNC_RSH"),
-];
-
-/// Variables that make a program run other code: any program (ld.so(8)), or one of these.
-const CODE: &[(&str, &str)] = &[
-    ("LD_PRELOAD LD_AUDIT", ""),
-    ("BASH_ENV", "bash"),
-    ("ENV", "sh dash ksh ash"),
-    (
-        "GIT_EXEC_PATH GIT_CONFIG_PARAMETERS GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_COUNT",
-        "git",
-    ),
-    ("PYTHONSTARTUP PYTHONPATH", "python python3"),
-    ("PERL5OPT", "perl"),
-    ("RUBYOPT", "ruby"),
-];
+use stockade::profile::{CODE_VARIABLES, CodeVariables, Effect};
 
 /// The variables that matter to a program.
 pub(super) fn variables(program: &Text) -> Vec<&'static str> {
+    rows(program).flat_map(|row| row.names.split(' ')).collect()
+}
+
+fn rows(program: &Text) -> impl Iterator<Item = &'static CodeVariables> {
     let name = program.exact().map(base_name).unwrap_or_default();
-    let lines = LINES.iter().filter(|(of, _)| *of == name).map(|(_, names)| names);
-    let code = CODE.iter().filter(|(_, of)| of.is_empty() || has(of, name));
-    let names = lines.chain(code.map(|(names, _)| names));
-    names.flat_map(|names| names.split(' ')).collect()
+    let rows = CODE_VARIABLES.iter();
+    rows.filter(move |row| row.programs.is_empty() || has(row.programs, name))
 }
 
 fn has(list: &str, name: &str) -> bool {
@@ -48,14 +22,13 @@ fn has(list: &str, name: &str) -> bool {
 
 /// Additional acts of a program if a variable has this value.
 pub(super) fn by_variable(program: &Text, name: &str, value: &Text) -> Vec<Act> {
-    if !variables(program).contains(&name) || value.exact() == Some("") {
-        return Vec::new();
-    }
-    match CODE.iter().any(|(code, _)| has(code, name)) {
+    let row = rows(program).find(|row| has(row.names, name) && value.exact() != Some(""));
+    match row.map(|row| row.effect) {
+        None => Vec::new(),
+        Some(Effect::Line) => vec![Act::Shell(value.clone())],
         // /dev/null sets nothing.
-        true if value.exact() == Some("/dev/null") => Vec::new(),
-        true => vec![Act::Opaque(Opaque::OtherFile(value.shown()))],
-        false => vec![Act::Shell(value.clone())],
+        Some(_) if value.exact() == Some("/dev/null") => Vec::new(),
+        Some(_) => vec![Act::Opaque(Opaque::OtherFile(value.shown()))],
     }
 }
 

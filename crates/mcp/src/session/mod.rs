@@ -1,8 +1,8 @@
 //! One client and its server: what passes between them, and what changes on the way.
 //!
 //! Lines pass byte for byte unless a message has to change. A line that begins as a message does and can't be read doesn't
-//! pass: its reader might understand it in another way than this one. Of the server only messages pass that every reader
-//! understands in the same way, and responses only to requests that are open.
+//! pass, nor does one that some reader might understand in another way than this one. Of the server, responses pass only to
+//! requests that are open.
 
 mod asking;
 mod checking;
@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use stockade::WrittenTrees;
 use stockade::approve::Approver;
@@ -26,7 +26,7 @@ use crate::calls::{Call, Calls, MOST_TASKS, Open, Request};
 use crate::elicit;
 use crate::known::Known;
 use crate::listing::shown;
-use crate::message::{Id, Kind, Line, Object, decoded, is_in_other_letters, quoted, without_mark};
+use crate::message::{Id, Kind, Line, Object, Whole, decoded, quoted, without_mark};
 use crate::refusal::Refusal;
 use crate::result::{content, explained, failure};
 use crate::roots;
@@ -37,9 +37,6 @@ const MOST_TOLD: usize = 256;
 
 /// The most remarks about lines that don't pass in one session.
 const MOST_LINES_TOLD: u32 = 32;
-
-/// Members of a result that are looked at, and of which a look-alike might be taken for them.
-const OF_LISTINGS: [&str; 2] = ["tools", "nextCursor"];
 
 /// The longest row of the events.
 const LONGEST_ROW: usize = 1 << 20;
@@ -68,11 +65,15 @@ pub struct Setup {
     pub tell: Box<dyn Fn(&str) + Send + Sync>,
 }
 
+pub(crate) type ToServer = Box<dyn Fn(&str) + Send + Sync>;
+
 /// One client and its server.
 pub struct Session {
     pub(crate) setup: Setup,
     pub(crate) state: Mutex<State>,
     client: Mutex<Box<dyn Write + Send>>,
+    /// Takes a line of this program's own for the server.
+    pub(crate) server: OnceLock<ToServer>,
     events: Mutex<Events>,
     is_carrying: AtomicBool,
 }
@@ -166,6 +167,7 @@ impl Session {
             setup,
             state: Mutex::new(state),
             client: Mutex::new(client),
+            server: OnceLock::new(),
             events: Mutex::new(Events {
                 stream: events,
                 begun: Vec::new(),
@@ -202,6 +204,13 @@ impl Session {
     /// Writes a message of this program's own to the client. A client that is gone needs none.
     pub(crate) fn say(&self, message: &str) {
         let _ = self.to_client(format!("{message}\n").as_bytes());
+    }
+
+    /// Writes a message of this program's own to the server. One that is gone needs none.
+    fn say_to_server(&self, message: &str) {
+        if let Some(server) = self.server.get() {
+            server(&format!("{message}\n"));
+        }
     }
 
     pub(crate) fn tell(&self, text: &str) {
@@ -264,17 +273,24 @@ impl Session {
 
     fn pass(&self, line: &[u8], writer: Writer, read: impl Fn(&Object<'_>) -> Message) -> Passed {
         let text = decoded(line);
-        let is_utf8 = matches!(text, Cow::Borrowed(_));
-        let checked = |message: &Object<'_>| match is_utf8 {
-            true => read(message),
-            false => self.undecoded(writer, message),
-        };
-        let read = |message: &Object<'_>| match checked(message) {
+        let undecoded = matches!(text, Cow::Owned(_)).then_some("it isn't UTF-8");
+        let told = |message: Message| match message {
             Message::Odd { why, instead } => {
                 self.tell_odd(writer, why, &text);
                 instead.map_or(Message::Nothing, Message::Changed)
             }
             other => other,
+        };
+        let read = |whole: &Whole<'_>| {
+            told(match undecoded.or(whole.ambiguity) {
+                None => read(&whole.message),
+                Some(why) => self.stopped(writer, &whole.message, why),
+            })
+        };
+        let passed = |message: Message| match message {
+            Message::AsIs => Passed::AsIs,
+            Message::Changed(message) => Passed::Changed(message + line_end(&text)),
+            Message::Nothing | Message::Odd { .. } => Passed::Nothing,
         };
         let passed = match (Line::read(&text), writer) {
             (Line::Blank, _) | (Line::Plain, Writer::Client) => return Passed::AsIs,
@@ -282,15 +298,11 @@ impl Session {
                 self.tell_text(&text);
                 Passed::Nothing
             }
-            (Line::Unreadable, _) => {
-                self.tell_odd(writer, "it can't be read as a message", &text);
-                Passed::Nothing
+            (Line::Unreadable(begun), _) => {
+                let why = "it can't be read as a message";
+                passed(told(self.stopped(writer, &begun, why)))
             }
-            (Line::One(message), _) => match read(&message) {
-                Message::AsIs => Passed::AsIs,
-                Message::Changed(message) => Passed::Changed(message + line_end(&text)),
-                Message::Nothing | Message::Odd { .. } => Passed::Nothing,
-            },
+            (Line::One(message), _) => passed(read(&message)),
             (Line::Batch(messages), _) => batch(&messages, &text, read),
         };
         // Some readers trip over the mark.
@@ -300,20 +312,33 @@ impl Session {
         }
     }
 
-    /// A message of a line that isn't UTF-8: readers take other characters for bytes that are none. A request gets an error.
-    fn undecoded(&self, writer: Writer, message: &Object<'_>) -> Message {
-        const WHY: &str = "it isn't UTF-8";
-        match (writer, Kind::of(message)) {
-            (Writer::Server, _) => return self.odd_of_server(message, WHY),
-            (Writer::Client, Some(Kind::Request(..))) => self.say(&error(written_id(message), -32700, WHY)),
-            (Writer::Client, _) => {}
+    /// A message that doesn't pass. Where its id can be read, the side that would wait gets an error.
+    fn stopped(&self, writer: Writer, message: &Object<'_>, why: &'static str) -> Message {
+        let is_request = message.has_like("method");
+        let id = message.get("id").and_then(Id::of);
+        let error = error(written_id(message), -32700, why);
+        let mut instead = None;
+        match (writer, id) {
+            (_, None) => {}
+            (Writer::Client, Some(_)) if is_request => self.say(&error),
+            (Writer::Server, Some(_)) if is_request => self.say_to_server(&error),
+            (Writer::Server, Some(id)) => {
+                if let Some(request) = self.ended(&id) {
+                    return self.odd_response(why, &request);
+                }
+            }
+            // Without a result it is a no to a question of this program.
+            (Writer::Client, Some(id)) => match self.answered(&id, &Object::default()) {
+                Message::AsIs => instead = Some(error),
+                own => return own,
+            },
         }
-        Message::odd(WHY)
+        Message::Odd { why, instead }
     }
 
     fn client_says(&self, message: &Object<'_>) -> Message {
         let Some(kind) = Kind::of(message) else {
-            return Message::odd("its method or its id can't be read");
+            return self.stopped(Writer::Client, message, "its method or its id can't be read");
         };
         match kind {
             Kind::Request(id, method) => self.begin(id, &method, message),
@@ -491,7 +516,7 @@ impl Session {
                 None => Message::odd("no request with its id is open"),
             },
             Ok(_) => Message::AsIs,
-            Err(why) => self.odd_of_server(message, why),
+            Err(why) => self.stopped(Writer::Server, message, why),
         }
     }
 
@@ -500,16 +525,6 @@ impl Session {
         // Refusals are told before the program that they stop goes on: all of this call's are there.
         self.take_events();
         self.state().calls.end(id)
-    }
-
-    /// An odd message. If it stands where a response should, its request gets an error, so that its client doesn't wait.
-    fn odd_of_server(&self, message: &Object<'_>, why: &'static str) -> Message {
-        let is_response = message.get("method").is_none();
-        let id = message.get("id").filter(|_| is_response).and_then(Id::of);
-        match id.and_then(|id| self.ended(&id)) {
-            Some(request) => self.odd_response(why, &request),
-            None => Message::odd(why),
-        }
     }
 
     /// Told as odd; the client gets an error in place of the response, with the refusals of a call.
@@ -555,9 +570,6 @@ impl Session {
             },
             _ => Object::default(),
         };
-        if result.0.iter().any(|(name, _)| is_in_other_letters(name, &OF_LISTINGS)) {
-            return self.odd_response("a member of its result is called nearly as one of a listing", &request);
-        }
         match &request.open {
             Open::Initialize => self.state().version = result.text("protocolVersion").unwrap_or_default(),
             // No call returns a listing: a client might take it for one, and what it says of refusals is lost in it.
@@ -687,7 +699,7 @@ fn line_end(text: &str) -> &'static str {
 }
 
 /// A batch: each message by itself.
-fn batch(messages: &[Object<'_>], text: &str, read: impl Fn(&Object<'_>) -> Message) -> Passed {
+fn batch(messages: &[Whole<'_>], text: &str, read: impl Fn(&Whole<'_>) -> Message) -> Passed {
     let mut is_changed = false;
     let mut passed = String::with_capacity(text.len());
     for message in messages {
@@ -697,7 +709,7 @@ fn batch(messages: &[Object<'_>], text: &str, read: impl Fn(&Object<'_>) -> Mess
             passed.push(if passed.is_empty() { '[' } else { ',' });
         }
         match read {
-            Message::AsIs => passed.extend(message.parts(&[])),
+            Message::AsIs => passed.extend(message.message.parts(&[])),
             Message::Changed(message) => passed.push_str(&message),
             Message::Nothing | Message::Odd { .. } => {}
         }

@@ -24,6 +24,7 @@ struct Talk {
     session: Session,
     got: Got,
     told: Arc<Mutex<Vec<String>>>,
+    server_got: Arc<Mutex<String>>,
     _state: tempfile::TempDir,
 }
 
@@ -53,10 +54,16 @@ fn talk(keeps: bool) -> Talk {
     };
     let got = Got::default();
     let session = Session::new(setup, Box::new(got.clone()), Box::new(io::empty()));
+    let server_got: Arc<Mutex<String>> = Arc::default();
+    let getting = Arc::clone(&server_got);
+    let _ = session
+        .server
+        .set(Box::new(move |line| *getting.lock().unwrap() += line));
     Talk {
         session,
         got,
         told,
+        server_got,
         _state: state,
     }
 }
@@ -76,6 +83,23 @@ impl Talk {
         }
     }
 
+    /// What the server gets for a line of the client.
+    fn reaches_server(&self, line: &str) -> String {
+        match self.session.of_client(line.as_bytes()) {
+            Passed::AsIs => line.to_owned(),
+            Passed::Changed(text) => text,
+            Passed::Nothing => String::new(),
+        }
+    }
+
+    fn client_got(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.got.0.lock().unwrap())).unwrap()
+    }
+
+    fn server_got(&self) -> String {
+        std::mem::take(&mut *self.server_got.lock().unwrap())
+    }
+
     fn told(&self) -> usize {
         self.told.lock().unwrap().len()
     }
@@ -87,7 +111,7 @@ impl Talk {
         );
         match self.session.of_client(line.as_bytes()) {
             Passed::AsIs => Ok(()),
-            _ => Err(String::from_utf8(std::mem::take(&mut *self.got.0.lock().unwrap())).unwrap()),
+            _ => Err(self.client_got()),
         }
     }
 }
@@ -161,7 +185,7 @@ fn a_second_response_to_a_request_does_not_pass() {
 #[test]
 fn a_listing_is_checked_whatever_was_asked() {
     let evil = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{EVIL}]}}}}\n");
-    for method in ["ping", "initialize", "tools/List"] {
+    for method in ["ping", "initialize", "own/list"] {
         let talk = accepted();
         talk.asks("1", method);
         assert_eq!(
@@ -219,7 +243,7 @@ fn ids_are_the_clients_and_all_else_stays_byte_for_byte() {
         assert_eq!(talk.passed(&response(asked)), "");
     }
     for line in [
-        "{ \"jsonrpc\":\"2.0\", \"method\":\"notifications/x\",\"params\":{\"b\":1.0,\"b\":[ 1 ]} }\r\n",
+        "{ \"jsonrpc\":\"2.0\", \"method\":\"notifications/x\",\"params\":{\"b\":1.0,\"a\":[ 1 ]} }\r\n",
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n",
         "\n",
     ] {
@@ -236,9 +260,10 @@ fn lines_that_are_not_utf_8_do_not_pass_and_requests_get_errors() {
         assert_eq!(talk.session.of_server(line), Passed::Nothing);
         assert_eq!(talk.session.of_client(line), Passed::Nothing);
     }
-    let got = std::mem::take(&mut *talk.got.0.lock().unwrap());
-    assert!(got.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32700,"));
-    assert_eq!(got.iter().filter(|byte| **byte == b'\n').count(), 1);
+    for got in [talk.client_got(), talk.server_got()] {
+        assert!(got.starts_with("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32700,"));
+        assert_eq!(got.lines().count(), 1);
+    }
     for (start, end) in [("", ""), ("[", "]")] {
         talk.asks("1", "ping");
         let line = [
@@ -508,4 +533,92 @@ fn a_refusal_belongs_to_the_task_whose_result_is_waited_for() {
         let text = talk.passed("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[]}}\n");
         assert!(text.contains("Permission denied: reading /x/y"), "{text}");
     }
+}
+
+/// Members that readers take differently, below the first level of a message.
+const AMBIGUOUS: [&str; 8] = [
+    r#""content":[],"content":[{"type":"text","text":"x"}]"#,
+    r#""content":[{"type":"text","text":"x","text":"y"}]"#,
+    r#""content":[],"Content":[{"type":"text","text":"x"}]"#,
+    r#""Content":[{"type":"text","text":"x"}]"#,
+    r#""structuredContent":{"a":{"b":1,"b":2}}"#,
+    r#""isError":false,"\u0069sError":true"#,
+    r#""requestedSchema":{"properties":{"a":{},"a":{}}},"message":"x""#,
+    r#""message":"x","Message":"y""#,
+];
+
+#[test]
+fn a_line_of_the_server_that_readers_take_differently_does_not_pass_and_no_side_waits() {
+    for members in AMBIGUOUS {
+        let talk = talk(false);
+        for answer in [
+            format!("\"result\":{{{members}}}"),
+            format!("\"error\":{{\"code\":1,{members}}}"),
+        ] {
+            for (start, end) in [("", ""), ("[", "]")] {
+                talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");
+                let text = talk.passed(&format!("{start}{{\"jsonrpc\":\"2.0\",\"id\":1,{answer}}}{end}\n"));
+                let error = format!("{start}{{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{{\"code\":-32603,");
+                assert!(
+                    text.starts_with(&error) && text.contains("isn't passed on"),
+                    "{answer}: {text}"
+                );
+            }
+        }
+        for method in ["elicitation/create", "sampling/createMessage"] {
+            let request =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"{method}\",\"params\":{{{members}}}}}\n");
+            assert_eq!(talk.passed(&request), "");
+            let answer = talk.server_got();
+            assert!(
+                answer.starts_with(r#"{"jsonrpc":"2.0","id":"s","error":{"code":-32700,"#),
+                "{request}: {answer}"
+            );
+        }
+        let notification = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{{{members}}}}}\n");
+        assert_eq!(talk.passed(&notification), "");
+        assert_eq!((talk.server_got(), talk.client_got()), (String::new(), String::new()));
+    }
+}
+
+#[test]
+fn a_line_of_the_client_that_readers_take_differently_does_not_pass_and_no_side_waits() {
+    let talk = talk(false);
+    for request in [
+        r#""method":"tools/call","params":{"name":"a","name":"denied"}"#,
+        r#""method":"tools/call","params":{"name":"a","arguments":{"p":{"x":1,"x":2}}}"#,
+        r#""method":"tools/call","params":{"name":"a"},"Params":{"name":"denied"}"#,
+        r#""method":"tools/call","params":{"name":"a","Name":"denied"}"#,
+        r#""method":"Tools/call","params":{"name":"denied"}"#,
+        r#""method":"ping","method":"tools/call","params":{"name":"denied"}"#,
+        r#""method":"ping","Method":"tools/call","params":{"name":"denied"}"#,
+        r#""method":"tools/call","params":{"name":"#,
+    ] {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,{request}}}\n");
+        assert_eq!(talk.reaches_server(&line), "", "{line}");
+        let answer = talk.client_got();
+        assert!(
+            answer.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32700,"#),
+            "{line}: {answer}"
+        );
+    }
+    for members in AMBIGUOUS {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{{{members}}}}}\n");
+        let answer = talk.reaches_server(&line);
+        assert!(
+            answer.starts_with(r#"{"jsonrpc":"2.0","id":"s","error":{"code":-32700,"#),
+            "{line}: {answer}"
+        );
+    }
+    let own = "{\"jsonrpc\":\"2.0\",\"id\":\"stockade-token-1\",\"result\":{\"a\":1,\"a\":2}}\n";
+    assert_eq!(talk.reaches_server(own), "");
+}
+
+#[test]
+fn names_that_are_a_servers_own_pass_in_any_case() {
+    let talk = talk(false);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"Name":"x","name":"y","URL":"z"}}}"#;
+    assert_eq!(talk.reaches_server(call), call);
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\ud83d"}],"structuredContent":{"Text":1,"text":2}}}"#;
+    assert_eq!(talk.passed(result), result);
 }

@@ -2,6 +2,7 @@
 //!
 //! A remark never changes the meaning of a profile and never stops a run.
 
+use super::code_variables::loads_code;
 use super::host::{Host, HostPattern};
 use super::rule::{Anchor, Glob, Origin, PathSpec, Rule};
 use super::{Network, Profile};
@@ -9,29 +10,6 @@ use stockade_text::visible::visible;
 
 /// Trees of the runtime base, which every profile grants implicitly.
 const BASE: [&str; 7] = ["usr", "lib", "lib64", "bin", "etc", "dev", "proc"];
-
-/// Variables that make an interpreter or a shell load code.
-const CODE_VARIABLES: [&str; 14] = [
-    "BASH_ENV",
-    "CLASSPATH",
-    "ENV",
-    "GIT_SSH_COMMAND",
-    "JAVA_TOOL_OPTIONS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-];
-
-/// Whether a variable makes an interpreter or a shell load code.
-pub fn loads_code(variable: &str) -> bool {
-    CODE_VARIABLES.contains(&variable)
-}
 
 /// A remark with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,7 +174,7 @@ fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
 fn code_variables(profile: &Profile, remarks: &mut Vec<Remark>) {
     for rule in &profile.environment.names {
         if loads_code(&rule.value) {
-            let message = format!("`{}` tells an interpreter or a shell which code to load", rule.value);
+            let message = format!("`{}` tells a program which code to load", rule.value);
             remarks.push(Remark::about(
                 rule,
                 message,
@@ -401,10 +379,7 @@ mod tests {
     #[test]
     fn variables_that_load_code_are_remarked_on() {
         let found = remarks("[[environment.name]]\nname = 'NODE_OPTIONS'\nwhy = 'w'\n");
-        assert_eq!(
-            found,
-            ["5: `NODE_OPTIONS` tells an interpreter or a shell which code to load"]
-        );
+        assert_eq!(found, ["5: `NODE_OPTIONS` tells a program which code to load"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod catalog;
+mod code_variables;
 mod document;
 mod error;
 mod host;
@@ -21,18 +22,18 @@ mod value;
 
 pub use attempt::{Attempt, Deed};
 pub use catalog::{Catalog, Layer, ListedProfile, SHIPPED, is_within};
+pub use code_variables::{CODE_VARIABLES, CodeVariables, Effect, effect_of, is_unsecure_variable, loads_code};
 pub use document::{Document, Extends, Source, Tests};
 pub use error::{DocumentFault, ProfileError};
 pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,
 };
-pub use lint::{Remark, lint, loads_code};
+pub use lint::{Remark, lint};
 pub use models::{Model, models};
 pub use read::parse;
 pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
 pub use schema::SCHEMA;
-pub use value::is_unsecure_variable;
 
 pub use stockade_text::visible::visible;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use globset::{GlobBuilder, GlobSetBuilder};
 
+use super::code_variables::is_unsecure_variable;
 use super::error::{Complaint, excerpt};
 use super::host::HostPattern;
 use super::rule::{Anchor, Glob, PathSpec};
@@ -16,28 +17,6 @@ const LONGEST_PATH: usize = 4096;
 
 /// A profile's name has to fit in a file name, with its suffix.
 const LONGEST_NAME: usize = 64;
-
-/// Variables that glibc removes for set-user-ID programs (`sysdeps/generic/unsecvars.h`), without the `LD_` ones.
-const UNSECURE_VARIABLES: [&str; 13] = [
-    "GCONV_PATH",
-    "GETCONF_DIR",
-    "GLIBC_TUNABLES",
-    "HOSTALIASES",
-    "LOCALDOMAIN",
-    "LOCPATH",
-    "MALLOC_TRACE",
-    "NIS_PATH",
-    "NLSPATH",
-    "RESOLV_HOST_CONF",
-    "RES_OPTIONS",
-    "TMPDIR",
-    "TZDIR",
-];
-
-/// Whether a variable controls the dynamic loader or libc and is therefore never passed into a run.
-pub fn is_unsecure_variable(name: &str) -> bool {
-    name.starts_with("LD_") || UNSECURE_VARIABLES.contains(&name)
-}
 
 /// Whether a text is a valid profile name: lowercase letters, digits, `-` and `_`, starting with a letter or digit.
 pub(super) fn is_profile_name(text: &str) -> bool {

@@ -38,8 +38,11 @@ fn most_workers() -> usize {
     *COUNT.get_or_init(|| thread::available_parallelism().map_or(2, |count| count.get() + 1))
 }
 
-/// Most slow calls at once: more are refused, so that no target fills the machine with the supervisor's threads.
-const MOST_SLOW: usize = 512;
+/// Most slow calls at once in a run without a limit of processes: more are refused, so that no target fills the machine with the
+/// supervisor's threads. A run with a limit has no more threads that could wait than that.
+const MOST_SLOW: usize = 4096;
+/// Beside threads that wait there are connections to nameservers.
+const LEAST_SLOW: usize = 512;
 
 /// Counts a slow call until it is dropped.
 pub(super) struct Slow(Arc<Shared>);
@@ -48,7 +51,10 @@ impl Slow {
     /// Returns `None` if there are too many.
     pub(super) fn begin(shared: &Arc<Shared>) -> Option<Slow> {
         let slow = Slow(Arc::clone(shared));
-        (shared.slow.fetch_add(1, Ordering::Relaxed) < MOST_SLOW).then_some(slow)
+        let limit = shared.run.run_config.policy.limits.processes;
+        let most = limit.map_or(MOST_SLOW, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let most = most.max(LEAST_SLOW);
+        (shared.slow.fetch_add(1, Ordering::Relaxed) < most).then_some(slow)
     }
 }
 

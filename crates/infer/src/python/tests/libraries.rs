@@ -139,7 +139,7 @@ fn code_that_calls_run_is_found() {
         ),
         (
             "import timeit\ntimeit.timeit('f(1)', setup='from os import *')",
-            &["code from os import *\nf(1)"],
+            &["code import os\nfrom os import *\nf(1)"],
         ),
         ("import timeit\ntimeit.timeit(input())", &["BuiltCode"]),
         (

@@ -62,8 +62,12 @@ impl RequestHead {
         let upgrade = fields.upgrade(minor)?;
         let body = fields.body(minor, upgrade)?;
         let websocket = upgrade == Upgrade::WebSocket;
-        if websocket && !matches!(body, Body::Counted { length: 0, .. }) {
+        let has_body = !matches!(body, Body::Counted { length: 0, .. });
+        if has_body && websocket {
             return Err("it asks for a WebSocket and has a body");
+        }
+        if has_body && WITHOUT_BODY.iter().any(|known| method.eq_ignore_ascii_case(known)) {
+            return Err("it is a GET, HEAD or TRACE with a body, which some servers take for the next request");
         }
         Ok(RequestHead {
             host,
@@ -92,6 +96,9 @@ pub(super) fn check_trailer(bytes: &[u8]) -> Checked<()> {
     }
     Ok(())
 }
+
+/// Methods whose bodies mean nothing (RFC 9110, 9.3), so that servers leave them unread.
+const WITHOUT_BODY: [&str; 3] = ["GET", "HEAD", "TRACE"];
 
 /// The fields that determine the host and the end. `Connection` may not name them: the next proxy would drop them.
 const FRAMING: [&str; 3] = ["host", "content-length", "transfer-encoding"];

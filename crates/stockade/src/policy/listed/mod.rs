@@ -8,6 +8,7 @@
 pub(super) mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -155,6 +156,13 @@ pub fn names_anywhere(list: SecretList) -> Vec<PathBuf> {
     paths(list, |pattern| {
         pattern.strip_prefix("**/").filter(|rest| !rest.contains('*'))
     })
+}
+
+/// The names that all patterns of secrets and keys are made of, in lower case.
+pub fn names() -> BTreeSet<String> {
+    let all = [SecretList::Secret, SecretList::Key].map(|list| paths(list, |pattern| Some(pattern.split_once('/')?.1)));
+    let parts = all.iter().flatten().flat_map(|path| path.iter());
+    parts.map(|part| part.to_string_lossy().to_lowercase()).collect()
 }
 
 fn paths(list: SecretList, kind: fn(&str) -> Option<&str>) -> Vec<PathBuf> {

@@ -21,8 +21,23 @@ fn requests_follow_each_other_and_each_names_its_host() {
 }
 
 #[test]
+fn a_body_that_a_server_may_leave_unread_is_refused() {
+    for method in ["GET", "HEAD", "TRACE", "get"] {
+        for lines in ["Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"] {
+            let request = get(lines).replacen("GET", method, 1) + "GET / HTTP/1.1\r\nHost: b.example\r\n\r\n";
+            assert!(
+                refusal(&request).is_some_and(|why| why.contains("with a body")),
+                "{request}"
+            );
+        }
+        assert_eq!(refusal(get("Content-Length: 0\r\n").replacen("GET", method, 1)), None);
+    }
+    assert_eq!(refusal(get("Content-Length: 5\r\n").replacen("GET", "DELETE", 1)), None);
+}
+
+#[test]
 fn a_body_may_be_passed_on_before_it_comes() {
-    let stream = get("Content-Length: 123456789\r\n") + "abc";
+    let stream = post("Content-Length: 123456789\r\n") + "abc";
     let relayed = relay(stream.as_bytes(), &[]);
     assert_eq!(relayed.steps[1], ParseStep::Pass(123_456_789));
     assert_eq!(relayed.passed, stream.len());
@@ -31,7 +46,7 @@ fn a_body_may_be_passed_on_before_it_comes() {
 #[test]
 fn chunks_and_trailers_are_followed() {
     let lengths = |stream: &str| {
-        let mut steps = steps(get("Transfer-Encoding: chunked\r\n") + stream + PLAIN);
+        let mut steps = steps(post("Transfer-Encoding: chunked\r\n") + stream + PLAIN);
         assert_eq!(steps.pop(), Some(head(PLAIN.len(), "a.example")));
         steps.split_off(1)
     };
@@ -79,7 +94,7 @@ fn chunks_that_servers_measure_differently_are_refused() {
         "0\r\nUpgrade: websocket\r\n\r\n",
         "0\r\nGET / HTTP/1.1\r\n\r\n",
     ] {
-        let steps = steps(get("Transfer-Encoding: chunked\r\n") + bad);
+        let steps = steps(post("Transfer-Encoding: chunked\r\n") + bad);
         assert!(
             matches!(steps.last(), Some(ParseStep::Refused(_))),
             "{} {steps:?}",

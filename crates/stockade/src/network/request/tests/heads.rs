@@ -134,7 +134,7 @@ fn heads_that_leave_host_or_end_open_are_refused() {
         "\"1\"",
     ] {
         assert!(
-            refusal(get(&format!("Content-Length: {length}\r\n"))).is_some(),
+            refusal(post(&format!("Content-Length: {length}\r\n"))).is_some(),
             "{length}"
         );
     }
@@ -149,7 +149,7 @@ fn heads_that_leave_host_or_end_open_are_refused() {
         "\"chunked\"",
     ] {
         assert!(
-            refusal(get(&format!("Transfer-Encoding: {encoding}\r\n"))).is_some(),
+            refusal(post(&format!("Transfer-Encoding: {encoding}\r\n"))).is_some(),
             "{encoding}"
         );
     }
@@ -187,7 +187,7 @@ fn lines_that_servers_split_differently_are_refused() {
     ] {
         assert!(refusal(get(bad)).is_some(), "{}", bad.escape_debug());
         assert!(
-            refusal(get("Transfer-Encoding: chunked\r\n") + "0\r\n" + bad + "\r\n").is_some(),
+            refusal(post("Transfer-Encoding: chunked\r\n") + "0\r\n" + bad + "\r\n").is_some(),
             "{}",
             bad.escape_debug()
         );
@@ -242,7 +242,7 @@ fn heads_and_trailers_are_bounded() {
     let fields = |count| "A: b\r\n".repeat(count);
     assert_eq!(refusal(get(&fields(MOST - 1))), None);
     assert_eq!(refusal(get(&fields(MOST))), Some("a head has more than 100 fields"));
-    let chunked = get("Transfer-Encoding: chunked\r\n") + "0\r\n";
+    let chunked = post("Transfer-Encoding: chunked\r\n") + "0\r\n";
     assert_eq!(refusal(format!("{chunked}{}\r\n", fields(MOST))), None);
     assert!(refusal(format!("{chunked}{}\r\n", fields(MOST + 1))).is_some());
 

@@ -83,6 +83,10 @@ fn get(lines: &str) -> String {
     format!("GET / HTTP/1.1\r\nHost: a.example\r\n{lines}\r\n")
 }
 
+fn post(lines: &str) -> String {
+    get(lines).replacen("GET", "POST", 1)
+}
+
 const PLAIN: &str = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
 const SOCKET: &str = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n";

@@ -64,7 +64,7 @@ fn the_offer_of_http2_that_java_makes_is_passed_over() {
     let with_body = |length, body: &str| {
         steps(format!(
             "{}{body}",
-            get(&format!("{offer}Content-Length: {length}\r\n"))
+            post(&format!("{offer}Content-Length: {length}\r\n"))
         ))
     };
     assert_eq!(
