@@ -32,13 +32,13 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     failure.details.extend(also(first, others));
     failure.details.extend(more(report, explaining.len(), file));
     failure.details.extend(is_fast(report).then(|| UNSEEN.to_string()));
-    let kept: Vec<&Denial> = report.explanation().filter(|denial| is_kept(denial)).collect();
+    let kept: Vec<&Denial> = report
+        .explanation()
+        .filter(|denial| denial.is_of_closed_file())
+        .collect();
     failure.hint = hint(report).or_else(|| (!kept.is_empty()).then(|| openings(&kept)));
     Some(failure)
 }
-
-/// The beginning of the rule for a repository's configuration.
-const GIT_CONFIG: &str = "git's configuration";
 
 /// The filter kills a process that uses another architecture's system calls: the supervisor gets no notification.
 const FOREIGN_CALL: &str =
@@ -58,15 +58,10 @@ pub fn sentence(denial: &Denial) -> String {
 /// with its rule, and how it is opened. `None` where an explanation has named all of them.
 pub fn kept(report: &Report) -> Option<Failure> {
     const SHOWN: usize = 3;
-    let mut kept: Vec<&Denial> = Vec::new();
-    for denial in report.denials.iter().filter(|denial| is_kept(denial)) {
-        if !kept.iter().any(|other| other.target == denial.target) {
-            kept.push(denial);
-        }
-    }
-    let explained = report.explanation().filter(|denial| is_kept(denial)).count();
+    let kept = report.closed_files();
+    let explained = report.explanation().filter(|denial| denial.is_of_closed_file()).count();
     let (first, others) = kept.split_first()?;
-    if explained == kept.len() && !kept.iter().any(|denial| leaves_half(denial)) {
+    if explained == kept.len() && !kept.iter().any(|denial| denial.stopped_git()) {
         return None;
     }
     let mut failure = Failure::text(0, sentence(first));
@@ -79,29 +74,11 @@ pub fn kept(report: &Report) -> Option<Failure> {
             .details
             .push(format!("{} more{}", kept.len() - SHOWN, where_listed(None)));
     }
-    if let Some(denial) = kept.iter().find(|denial| leaves_half(denial)) {
+    if let Some(denial) = kept.iter().find(|denial| denial.stopped_git()) {
         failure.details.push(half_done(denial));
     }
     failure.hint = Some(openings(&kept));
     Some(failure)
-}
-
-/// Whether a program was refused changing what stays closed whatever is granted.
-fn is_kept(denial: &Denial) -> bool {
-    // Git takes a file that it can't read for a changed one.
-    let is_change = matches!(denial.access, Kind::Write | Kind::Create | Kind::Delete)
-        || denial.access == Kind::Read && leaves_half(denial);
-    let closed = |text: &str| {
-        ["guarded ", "secret ", GIT_CONFIG]
-            .iter()
-            .any(|start| text.starts_with(start))
-    };
-    is_change && denial.rule.as_ref().is_some_and(|rule| closed(&rule.text))
-}
-
-/// Whether git was refused a file of a work tree, in the middle of its work.
-fn leaves_half(denial: &Denial) -> bool {
-    program(denial) == "git" && git_directory(Path::new(&denial.target)).is_none()
 }
 
 fn half_done(denial: &Denial) -> String {

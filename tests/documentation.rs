@@ -29,6 +29,7 @@ pages! {
     batches: "docs/batches.md",
     containers: "docs/containers.md",
     costs: "docs/costs.md",
+    guarded: "docs/guarded.md",
     inference: "docs/inference.md",
     install: "docs/install.md",
     install_in_clients: "docs/install-in-clients.md",

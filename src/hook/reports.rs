@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::super::refused;
-use stockade::report::Report;
+use stockade::report::{Denial, Report};
 use stockade::surroundings::Surroundings;
 use stockade_hook::Refusals;
 
@@ -45,7 +45,7 @@ impl Reports {
     }
 
     /// What the run with this key was refused, and removes its report; `None` without a report, or without a refusal that
-    /// explains a failure.
+    /// explains a failure or kept a file closed.
     pub fn take(&self, key: &str) -> Option<Refusals> {
         let path = self.0.as_ref()?.join(format!("{key}.json"));
         let mut options = File::options();
@@ -59,11 +59,13 @@ impl Reports {
         let _ = fs::remove_file(&path);
         read.ok()?;
         let report = Report::parse(&document).ok()?;
-        let sentences: Vec<String> = report.explanation().map(refused::sentence).collect();
-        let flags = report.suggestion.as_ref().map(|suggestion| {
-            let flags = suggestion.flags.iter();
-            flags.map(|flag| flag.to_string_lossy().into_owned()).collect()
-        });
+        let closed = report.closed_files().into_iter().filter(|denial| !denial.explains);
+        let told: Vec<&Denial> = report.explanation().chain(closed).collect();
+        let sentences: Vec<String> = told.iter().map(|denial| refused::sentence(denial)).collect();
+        let suggested = report.suggestion.as_ref().map(|suggestion| &suggestion.flags);
+        let grants = suggested.filter(|flags| !flags.is_empty());
+        let grants = grants.or_else(|| told.iter().find_map(|denial| denial.grant.as_ref()));
+        let flags = grants.map(|flags| flags.iter().map(|flag| flag.to_string_lossy().into_owned()).collect());
         (!sentences.is_empty()).then(|| Refusals {
             sentences,
             flags: flags.unwrap_or_default(),

@@ -5,6 +5,7 @@ mod person;
 mod abuse;
 mod agents;
 mod descriptor;
+mod guarded;
 mod headless;
 mod live;
 mod profiles;

@@ -1,5 +1,6 @@
 //! A person who answers by a rule, and a run that asks them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub struct Person {
     manner: Manner,
     rule: Box<Rule>,
     asked: Mutex<Vec<EscalationRequest>>,
+    opens_guarded: AtomicBool,
 }
 
 impl Approver for Person {
@@ -27,6 +29,10 @@ impl Approver for Person {
 
     fn manner(&self) -> Manner {
         self.manner
+    }
+
+    fn may_open_guarded(&self) -> bool {
+        self.opens_guarded.load(Ordering::Relaxed)
     }
 }
 
@@ -62,6 +68,7 @@ pub fn patiently(
         manner,
         rule: Box::new(rule),
         asked: Mutex::default(),
+        opens_guarded: AtomicBool::new(false),
     });
     let sandbox = Sandbox::profile(profile)
         .unwrap()
@@ -123,6 +130,12 @@ impl Asking {
             sandbox: change(self.sandbox),
             ..self
         }
+    }
+
+    /// Has guarded files be asked about, as a terminal does.
+    pub fn about_guarded_files(self) -> Self {
+        self.person.opens_guarded.store(true, Ordering::Relaxed);
+        self
     }
 
     /// A file in the root.

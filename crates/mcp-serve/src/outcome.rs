@@ -69,14 +69,24 @@ pub fn of_run(ended: &Ended, report: Option<&Report>, profile: &str, notes: &[St
 
 /// `Permission denied:` with the reason and the least grant.
 fn denial_reason(report: &Report) -> Option<String> {
-    let denial = report.explanation().next()?;
+    let denial = report
+        .explanation()
+        .next()
+        .or_else(|| report.closed_files().first().copied())?;
     let mut text = format!(
         "Permission denied: {} {} ({})",
         word(denial.access),
         visible(&denial.target),
         why(denial)
     );
-    if let Some(told) = report.suggestion.as_ref().and_then(suggested) {
+    let of_denial = || {
+        Some(Suggestion {
+            flags: denial.grant.clone()?,
+            profile: None,
+        })
+    };
+    let suggestion = report.suggestion.clone().or_else(of_denial);
+    if let Some(told) = suggestion.as_ref().and_then(suggested) {
         text += &format!("\n{told}");
     }
     Some(text)

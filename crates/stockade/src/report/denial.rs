@@ -1,6 +1,7 @@
 //! A denial: one refused access as reported.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -86,9 +87,39 @@ impl Denial {
 const GIT_CONFIG: &str = "git's configuration, in which a run may add remotes over https or ssh and change their addresses, \
                           the branches that follow them, and the author, in plain words alone";
 
+/// The end of a rule that no single line of the list stands for.
+const BY_LIST: &str = "by the built-in list";
+
 fn is_git_config(refusal: &Refusal) -> bool {
     let is_guarded = matches!(&refusal.reason, Reason::Denied(denial) if denial.target == Target::GitDirectories);
     is_guarded && refusal.target.ends_with(b"/config")
+}
+
+impl Denial {
+    /// Whether a program was refused changing a file that stays closed whatever is granted: a guarded one, or a secret. (Or git
+    /// reading one of a work tree, which it takes for a changed one then.)
+    pub fn is_of_closed_file(&self) -> bool {
+        let Some(rule) = &self.rule else { return false };
+        // Not Stockade's own state and scratch directories, which a run inside a run looks for.
+        let named = Path::new(rule.text.trim_end_matches('`'))
+            .file_name()
+            .unwrap_or_default();
+        let is_own = named.as_encoded_bytes().starts_with(b"stockade");
+        // A directory that isn't moved is copied, and judged file by file.
+        let is_copied = rule.text.ends_with(BY_LIST);
+        let is_closed = ["guarded ", "secret ", GIT_CONFIG]
+            .iter()
+            .any(|start| rule.text.starts_with(start));
+        // Programs make directories for settings that they then don't write.
+        let makes_directory = self.syscall.starts_with("mkdir") && !self.stopped_git();
+        let is_change = matches!(self.access, Kind::Write | Kind::Create | Kind::Delete) && !makes_directory;
+        is_closed && !is_own && !is_copied && (is_change || self.access == Kind::Read && self.stopped_git())
+    }
+
+    /// Whether git was refused a file of a work tree, in the middle of its work.
+    pub fn stopped_git(&self) -> bool {
+        self.program.ends_with("/git") && policy::git_directory(Path::new(&self.target)).is_none()
+    }
 }
 
 impl RefusingRule {
@@ -139,6 +170,6 @@ fn denial_text(denial: &policy::DenialRule) -> String {
         Target::AllBut { globs, .. } if globs.is_empty() => "outside the scope, which allows no change".into(),
         Target::AllBut { globs, .. } => format!("outside the scope `{}`", globs.join("`, `")),
         Target::GitDirectories => format!("{kind} part of a git directory"),
-        Target::Listed(_) => format!("{kind} by the built-in list"),
+        Target::Listed(_) => format!("{kind} {BY_LIST}"),
     }
 }

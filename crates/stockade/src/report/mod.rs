@@ -221,6 +221,17 @@ impl Report {
     pub fn explanation(&self) -> impl Iterator<Item = &Denial> {
         self.denials.iter().filter(|denial| denial.explains)
     }
+
+    /// The refused changes of files that stay closed, one for each file. A person is told of them whatever the exit code.
+    pub fn closed_files(&self) -> Vec<&Denial> {
+        let mut closed: Vec<&Denial> = Vec::new();
+        for denial in self.denials.iter().filter(|denial| denial.is_of_closed_file()) {
+            if !closed.iter().any(|other| other.target == denial.target) {
+                closed.push(denial);
+            }
+        }
+        closed
+    }
 }
 
 fn milliseconds(duration: Duration) -> u64 {

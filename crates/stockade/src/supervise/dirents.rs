@@ -18,7 +18,7 @@ use super::taking_over;
 use super::truncate;
 use crate::policy::{Access, Arrival};
 use crate::processes::looks;
-use crate::report::Kind;
+use crate::report::{Kind, Reason};
 use stockade_sys::file;
 
 /// A directory descriptor and a path, from two registers.
@@ -265,7 +265,14 @@ fn refuse_what_stays(
 ) -> Result<(), Errno> {
     let removes_directory = flags == libc::AT_REMOVEDIR;
     let is_directory = found.is_some_and(|found| found.is_directory());
-    if !removes_directory || !is_directory || context.judge.place(Access::READ, place).is_refused() {
+    let is_denied = || {
+        matches!(
+            context.judge.place(Access::DELETE, place),
+            AccessVerdict::Refused(Reason::Denied(_))
+        )
+    };
+    let may_look = || !context.judge.place(Access::READ, place).is_refused();
+    if !removes_directory || !is_directory || !is_denied() || !may_look() {
         return Ok(());
     }
     let mut entries = std::fs::read_dir(place.name()).into_iter().flatten();

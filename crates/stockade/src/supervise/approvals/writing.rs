@@ -125,11 +125,7 @@ fn warning(refusal: &Refusal) -> Option<String> {
         Kind::Socket => Some("whatever listens on this socket acts with your powers, outside the sandbox".into()),
         _ if let Reason::Denied(denial) = &refusal.reason => {
             let line = denial.openable_line()?;
-            Some(format!(
-                "obeyed by {} without a question: {}",
-                line.owner(),
-                line.holds()
-            ))
+            Some(format!("obeyed without a question: {}", line.holds()))
         }
         Kind::Read if refusal.is_directory => Some("a yes to a directory is one to everything below it".into()),
         _ => None,
