@@ -37,6 +37,14 @@ pub fn is_there(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// What makes a directory the top of a repository or work tree: git's, Mercurial's, Jujutsu's, Sapling's, Subversion's.
+pub const REPOSITORIES: [&str; 5] = [".git", ".hg", ".jj", ".sl", ".svn"];
+
+/// The same; what can't be inspected counts as being there.
+pub fn may_be_there(path: &Path) -> bool {
+    is_there(path).unwrap_or(true)
+}
+
 /// Whether the error means that no such name exists.
 pub fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

@@ -8,8 +8,11 @@ use std::path::{Component, Path, PathBuf};
 
 pub use super::answer::{Answer, Danger, Decision};
 use super::request::Action;
-use stockade::policy::{self, Access, Capabilities, Closed, Matcher, Mode, Policy, git_directory};
+use stockade::policy::{
+    self, Access, Capabilities, Closed, GuardedBy, Matcher, Mode, Policy, SecretList, git_directory,
+};
 use stockade::profile::{Name, visible};
+use stockade::real_path::{REPOSITORIES, may_be_there};
 use stockade::report::{Reason, RefusingRule};
 
 /// The file and network access of an agent.
@@ -74,6 +77,22 @@ impl Reachable {
                 format!("{} `{}`", action.doing(), shown(real)),
                 &grant.origin.to_string(),
             ),
+            policy::AccessDecision::Denied(_) if action.changes() && self.is_elsewhere(access, real) => {
+                match self.policy.granting(access, real) {
+                    Some(grant) => allow(
+                        format!("{} `{}`", action.doing(), shown(real)),
+                        &grant.origin.to_string(),
+                    ),
+                    None => self.ungranted(action, real),
+                }
+            }
+            policy::AccessDecision::Denied(denial)
+                if action.changes() && denial.met_at(real).openable_line().is_some() =>
+            {
+                let rule = RefusingRule::of(&Reason::Denied(Box::new(denial.met_at(real))));
+                let reason = rule.map_or_else(String::new, |rule| rule.text);
+                confirm(action, real, reason, Danger::High)
+            }
             policy::AccessDecision::Denied(denial) => {
                 let rule = RefusingRule::of(&Reason::Denied(Box::new(denial.met_at(real))));
                 let text = rule.map_or_else(String::new, |rule| rule.text);
@@ -81,6 +100,17 @@ impl Reachable {
             }
             policy::AccessDecision::NotGranted => self.ungranted(action, real),
         }
+    }
+
+    /// Whether a path is guarded for a name that tools look for at the top of a project alone, where none is.
+    fn is_elsewhere(&self, access: Access, real: &Path) -> bool {
+        let is_project = |directory: &Path| {
+            self.policy.tops().any(|top| top.starts_with(directory))
+                || REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)))
+        };
+        let is_spared = |by, directory: &Path| by == GuardedBy::Name(SecretList::Project) && !is_project(directory);
+        let matcher = Matcher::with(&self.policy, &self.closed);
+        matcher.denial_unless(access, real, &is_spared).is_none()
     }
 
     /// The answer if nothing grants the access: in `manual` a change that `accept-edits` would allow needs a confirm.
@@ -91,18 +121,11 @@ impl Reachable {
                 .is_allowed()
         };
         if self.policy.mode == Mode::Manual && action.changes() && is_free() {
-            return Answer {
-                decision: Decision::Confirm,
-                reason: "every change asks in mode `manual`".into(),
-                matched: None,
-                remember: Vec::new(),
-                title: Some(action.title().into()),
-                message: Some(format!("{} {}", action.name(), real.display())),
-                danger: Some(match action {
-                    Action::Delete => Danger::High,
-                    Action::Read | Action::Write | Action::Execute => Danger::Medium,
-                }),
+            let danger = match action {
+                Action::Delete => Danger::High,
+                Action::Read | Action::Write | Action::Execute => Danger::Medium,
             };
+            return confirm(action, real, "every change asks in mode `manual`".into(), danger);
         }
         deny(
             format!(
@@ -213,6 +236,15 @@ impl Action {
 
 fn incapable(capability: Capabilities) -> Answer {
     deny(format!("permission denied: {capability} capability required"), None)
+}
+
+fn confirm(action: Action, real: &Path, reason: String, danger: Danger) -> Answer {
+    Answer {
+        title: Some(action.title().into()),
+        message: Some(format!("{} {}", action.name(), real.display())),
+        danger: Some(danger),
+        ..answer(Decision::Confirm, reason, None)
+    }
 }
 
 fn deny(reason: String, matched: Option<&str>) -> Answer {

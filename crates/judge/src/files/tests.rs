@@ -151,6 +151,7 @@ fn a_scope_s_glob_without_a_slash_counts_at_any_depth() {
 #[test]
 fn what_is_always_denied_is_so_in_every_mode() {
     let project = Project::new();
+    fs::create_dir_all(project.root().join("sub/.git")).unwrap();
     for mode in [Mode::Manual, Mode::AcceptEdits, Mode::Bypass] {
         let agent = role(mode, Scope::WHOLE);
         for path in [
@@ -193,13 +194,37 @@ fn what_is_always_denied_is_so_in_every_mode() {
             );
         }
         assert_eq!(project.decision(&agent, Action::Read, ".git/config"), Decision::Allow);
-        for path in [".stockade/config.toml", ".envrc", ".vscode/tasks.json"] {
-            assert_eq!(
-                project.decision(&agent, Action::Write, path),
-                Decision::Deny,
-                "{mode} {path}"
-            );
+        for (path, decision) in [
+            (".stockade/config.toml", Decision::Deny),
+            (".envrc", Decision::Deny),
+            // A person may open these, one by one.
+            (".vscode/tasks.json", Decision::Confirm),
+            ("src/.gdbinit", Decision::Confirm),
+            ("sub/.mcp.json", Decision::Confirm),
+        ] {
+            assert_eq!(project.decision(&agent, Action::Write, path), decision, "{mode} {path}");
         }
+    }
+}
+
+#[test]
+fn names_of_projects_are_free_where_no_project_is() {
+    let project = Project::new();
+    fs::create_dir_all(project.root().join("sub/.git")).unwrap();
+    let agent = role(Mode::AcceptEdits, Scope::WHOLE);
+    for path in [
+        "src/.vscode/tasks.json",
+        "node_modules/x/.claude/x",
+        ".claude/worktrees/x/a",
+    ] {
+        assert_eq!(project.decision(&agent, Action::Write, path), Decision::Allow, "{path}");
+    }
+    for path in ["sub/.vscode/tasks.json", ".claude/worktrees.json", ".claude/x"] {
+        assert_eq!(
+            project.decision(&agent, Action::Write, path),
+            Decision::Confirm,
+            "{path}"
+        );
     }
 }
 

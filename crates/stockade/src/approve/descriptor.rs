@@ -119,6 +119,11 @@ impl Approver for DescriptorApprover {
         !self.decides_each
     }
 
+    /// What decides each access by itself is `mcp wrap`, which shows its client's user a form.
+    fn may_open_guarded(&self) -> bool {
+        self.decides_each
+    }
+
     fn ask(&self, request: &EscalationRequest, deadline: &Deadline) -> Answer {
         let Some(line) = question::line(request) else {
             return self.no("can't be: the question is too long");

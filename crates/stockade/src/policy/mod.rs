@@ -131,7 +131,7 @@ pub struct Policy {
 
 impl Policy {
     /// The tops of the trees that the run was given to work in: its root, and what a person lets it write.
-    pub(crate) fn tops(&self) -> impl Iterator<Item = &Path> {
+    pub fn tops(&self) -> impl Iterator<Item = &Path> {
         let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
         let written = self.grants.iter().filter(is_written).map(|grant| grant.path.as_path());
         written.chain([self.root.as_path()])

@@ -20,7 +20,7 @@ use crate::policy::{
     git_directory, is_git_config, is_of_work_tree,
 };
 use crate::profile::Origin;
-use crate::real_path::is_absence;
+use crate::real_path::{REPOSITORIES, may_be_there};
 use crate::report::{COPIED, Reason};
 use stockade_sys::file;
 
@@ -223,7 +223,7 @@ impl Judge<'_> {
         let is_head = name.file_name().is_some_and(|last| last.eq_ignore_ascii_case("HEAD"));
         is_head && git_directory(name).is_none() && {
             let git = name.with_file_name(".git");
-            self.run_policy.made().was_anothers(&git) || is_there(&git) && !self.has_made(&git)
+            self.run_policy.made().was_anothers(&git) || may_be_there(&git) && !self.has_made(&git)
         }
     }
 
@@ -383,10 +383,7 @@ impl Judge<'_> {
     fn is_project(&self, directory: &Path) -> bool {
         let holds = |name: &&str| {
             let repository = directory.join(name);
-            let is_there = repository
-                .symlink_metadata()
-                .map_or_else(|error| !is_absence(&error), |_| true);
-            is_there || self.run_policy.made().may_have_been_anothers(&repository)
+            may_be_there(&repository) || self.run_policy.made().may_have_been_anothers(&repository)
         };
         self.is_top(directory) || REPOSITORIES.iter().any(holds)
     }
@@ -476,7 +473,7 @@ impl Judge<'_> {
     /// The `.git` of each directory above, if one is there that the run didn't make, or if that can't be checked.
     fn repositories_around(&self, directory: &Path) -> impl Iterator<Item = PathBuf> {
         let above = directory.ancestors().skip(1).map(|above| above.join(".git"));
-        above.filter(|git| is_there(git) && !self.has_made(git))
+        above.filter(|git| may_be_there(git) && !self.has_made(git))
     }
 
     /// Whether this run made the directory, and not in the place of another's. The run can't rename meanwhile.
@@ -658,15 +655,6 @@ impl Judge<'_> {
         }
     }
 }
-
-/// Whether something has a name, or that can't be looked at.
-fn is_there(name: &Path) -> bool {
-    name.symlink_metadata()
-        .map_or_else(|error| !is_absence(&error), |_| true)
-}
-
-/// What makes a directory the top of a repository or work tree: git's, Mercurial's, Jujutsu's, Sapling's, Subversion's.
-const REPOSITORIES: [&str; 5] = [".git", ".hg", ".jj", ".sl", ".svn"];
 
 /// Refuses the kernel's own file systems where they are mounted elsewhere: they would be taken for plain files.
 fn kernels_elsewhere(access: Access, system: FileSystemKind, name: &Path) -> Option<AccessVerdict> {
