@@ -23,7 +23,8 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     if explaining.is_empty() && wants_temporary_files(report) {
         return Some(Failure::text(0, unsure(report, file)).hint(TEMPORARY_FILES));
     }
-    if explaining.is_empty() && report.unsure {
+    // Each file that stayed closed is named by itself.
+    if explaining.is_empty() && report.unsure && report.closed_files().is_empty() {
         return Some(Failure::text(0, unsure(report, file)));
     }
     let (first, others) = explaining.split_first()?;
@@ -83,7 +84,7 @@ pub fn kept(report: &Report) -> Option<Failure> {
 
 fn half_done(denial: &Denial) -> String {
     let target = shortened(&visible(&denial.target));
-    format!("git was stopped at `{target}`; `git status` shows what it had changed before, if anything")
+    format!("git was stopped at `{target}`; `git status` shows what it had changed, and the way back")
 }
 
 /// The ways to open what a run was refused.

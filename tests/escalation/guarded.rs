@@ -111,6 +111,8 @@ fn a_flag_opens_a_guarded_file_and_what_a_directory_holds() {
         (".vscode/tasks.json", ".vscode/settings.json", false),
         (".vscode", ".mcp.json", false),
         (".githooks", ".githooks/pre-commit", true),
+        (".githooks/pre-commit", ".githooks/pre-commit", true),
+        (".githooks/pre-commit", ".githooks/pre-push", false),
     ] {
         let ran = run()
             .profile("workspace")

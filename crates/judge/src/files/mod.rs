@@ -102,13 +102,23 @@ impl Reachable {
         }
     }
 
-    /// Whether a path is guarded for a name that tools look for at the top of a project alone, where none is.
+    /// Whether a path is guarded for a name that tools look for at the top of a project alone, where none is, or
+    /// where no tool is started.
     fn is_elsewhere(&self, access: Access, real: &Path) -> bool {
-        let is_project = |directory: &Path| {
-            self.policy.tops().any(|top| top.starts_with(directory))
-                || REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)))
+        let holds_repository = |directory: &Path| REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)));
+        let is_project =
+            |directory: &Path| self.policy.tops().any(|top| top.starts_with(directory)) || holds_repository(directory);
+        let is_output = |directory: &Path| {
+            let mut inside = directory
+                .ancestors()
+                .take_while(|above| self.policy.holds_output(above));
+            self.policy.holds_output(directory) && !inside.any(holds_repository)
         };
-        let is_spared = |by, directory: &Path| by == GuardedBy::Name(SecretList::Project) && !is_project(directory);
+        let is_spared = |by, directory: &Path| match by {
+            GuardedBy::Name(SecretList::Project) => !is_project(directory) || is_output(directory),
+            GuardedBy::Name(SecretList::Folder) => is_output(directory),
+            _ => false,
+        };
         let matcher = Matcher::with(&self.policy, &self.closed);
         matcher.denial_unless(access, real, &is_spared).is_none()
     }

@@ -10,6 +10,7 @@ mod room;
 mod running;
 mod scratch;
 mod survey;
+mod taken;
 mod workers;
 
 use std::io;

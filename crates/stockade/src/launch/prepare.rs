@@ -24,6 +24,7 @@ use super::room::Room;
 use super::running::{Holdings, Running, is_hurried};
 use super::scratch::Scratch;
 use super::survey::{Spot, survey};
+use super::taken;
 use super::workers;
 use crate::command::ResolvedCommand;
 use crate::growth::{Growth, Reserve};
@@ -83,6 +84,8 @@ pub struct Prepared {
     limits: Limits,
     scratch: Option<Scratch>,
     cache: Option<Cache>,
+    /// The state directory.
+    state: Option<PathBuf>,
     control_group: Option<ControlGroup>,
     /// The launcher's end of the socket.
     socket: OwnedFd,
@@ -148,6 +151,7 @@ pub fn prepare(
         starts: command.starts,
         most_processes: room.as_ref().map(Room::most_given),
         kept: reserve.as_ref().map(Reserve::kept),
+        taken: places.state.map(taken::load).unwrap_or_default(),
     });
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
     let (run_config, outer_request) = match plan.supervisor {
@@ -203,6 +207,7 @@ pub fn prepare(
         limits: plan.limits,
         scratch,
         cache,
+        state: places.state.map(Path::to_path_buf),
         control_group,
         socket: launchers_end,
         output,
@@ -239,6 +244,7 @@ impl Prepared {
             limits,
             scratch,
             cache,
+            state,
             control_group,
             socket,
             output,
@@ -298,6 +304,7 @@ impl Prepared {
             Holdings {
                 scratch,
                 cache,
+                state,
                 control_group,
                 growth,
                 reserve,

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use super::cgroup::ControlGroup;
 use super::network::ShutdownHandle;
 use super::room::Room;
 use super::scratch::Scratch;
+use super::taken;
 use crate::growth::{Growth, Reserve};
 use crate::plan::Grouped;
 use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
@@ -79,6 +81,8 @@ pub struct Holdings {
     pub scratch: Option<Scratch>,
     /// Its hold on its cache, which is removed if empty.
     pub cache: Option<Cache>,
+    /// The state directory.
+    pub state: Option<PathBuf>,
     /// Its control group.
     pub control_group: Option<ControlGroup>,
     /// The growth of the trees it writes, if that is limited.
@@ -144,6 +148,7 @@ pub struct Running {
     shutdown: Option<ShutdownHandle>,
     _scratch: Option<Scratch>,
     _cache: Option<Cache>,
+    state: Option<PathBuf>,
 }
 
 impl Running {
@@ -163,6 +168,7 @@ impl Running {
         let Holdings {
             scratch,
             cache,
+            state,
             control_group,
             growth,
             reserve,
@@ -216,6 +222,7 @@ impl Running {
             shutdown,
             _scratch: scratch,
             _cache: cache,
+            state,
         }
     }
 
@@ -693,7 +700,13 @@ impl Running {
         });
         self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
-            supervisor.shared().made().clear_shared_memory();
+            let mut made = supervisor.shared().made();
+            made.clear_shared_memory();
+            let known = &supervisor.shared().run.run_config.taken;
+            let places: Vec<PathBuf> = made.taken().filter(|place| !known.contains(place)).cloned().collect();
+            drop(made);
+            // Without it a later run only counts more as its own.
+            let _ = self.state.as_ref().map(|state| taken::keep(state, &places));
             supervisor.shared().process_lists.clear();
             if self
                 .control_group

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::listed::{Closing, GuardedBy, IsSpared, Line, SecretList, openable_line};
-use super::{Access, Closed, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target};
+use super::listed::{Closing, IsSpared, Line, openable_line};
+use super::{Access, Closed, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target, git_directory};
 use crate::profile::Origin;
 
 /// The decision on one access.
@@ -231,11 +231,19 @@ impl<'a> Matcher<'a> {
             denial.access.intersects(access)
                 && !(exempt && denial.is_pattern())
                 && !(denial.kind == DenialKind::SecretPattern && is_of_a_package(path))
+                && !self.opens_part(denial, path)
         };
-        let is_spared = |by, directory: &Path| self.policy.spares(by, directory) || is_spared(by, directory);
         self.closed()
-            .first(path, &is_spared, refuses)
+            .first(path, is_spared, refuses)
             .map(|index| &denials[index])
+    }
+
+    /// Whether a person opened a file in a directory that is guarded since a repository's configuration names it.
+    fn opens_part(&self, denial: &DenialRule, path: &Path) -> bool {
+        denial.kind == DenialKind::Guarded
+            && matches!(&denial.target, Target::Path(guarded) if guarded != path)
+            && git_directory(path).is_none()
+            && self.policy.opens_guarded(path)
     }
 
     pub(super) fn policy(&self) -> &'a Policy {
@@ -304,14 +312,9 @@ pub(super) fn holds_packages(path: &Path) -> bool {
 }
 
 impl Policy {
-    /// Whether names aren't guarded in a directory that the policy names for no place of its own: no tool is started among
-    /// packages, nor in what a build made. (Not `build` and its like, where people start debuggers.)
-    pub(super) fn spares(&self, by: GuardedBy, directory: &Path) -> bool {
-        matches!(by, GuardedBy::Name(SecretList::Folder | SecretList::Project)) && self.holds_output(directory)
-    }
-
-    /// Whether a directory in a tree that the run works in belongs to packages there, or to what a build made.
-    pub(crate) fn holds_output(&self, directory: &Path) -> bool {
+    /// Whether a directory in a tree that the run works in belongs to packages there, or to what a build made, by its name: no
+    /// tool is started there. (Not `build` and its like, where people start debuggers.)
+    pub fn holds_output(&self, directory: &Path) -> bool {
         // The tree itself may lie in a directory of such a name.
         let inside = self.tops().filter_map(|top| directory.strip_prefix(top).ok());
         let deepest = inside.min_by_key(|rest| rest.as_os_str().len());

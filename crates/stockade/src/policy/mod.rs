@@ -43,8 +43,8 @@ pub use decide::{AccessDecision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
 pub use git::{
-    Named as NamedByGit, Renamed, closed_in_git_directory, git_config_of_lock, git_directory, git_settings,
-    is_common_directory, is_git_config, is_of_work_tree,
+    Named as NamedByGit, Renamed, closed_in_git_directory, directories_of_hooks, git_config_of_lock, git_directory,
+    git_settings, is_common_directory, is_git_config, is_hook, is_of_work_tree, placed_by_git, words_of_command,
 };
 pub use git_config::is_harmless_change;
 pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};
@@ -135,6 +135,16 @@ impl Policy {
         let is_written = |grant: &&Grant| grant.is_chosen() && grant.access.intersects(Access::CHANGE);
         let written = self.grants.iter().filter(is_written).map(|grant| grant.path.as_path());
         written.chain([self.root.as_path()])
+    }
+
+    /// Whether a person opened a guarded path by a flag or their configuration, or a directory above it.
+    pub fn opens_guarded(&self, path: &Path) -> bool {
+        self.denials.iter().any(|denial| match &denial.target {
+            Target::Listed(listed) if listed.list.is_guarded() => {
+                listed.open.iter().any(|open| path.starts_with(&open.0))
+            }
+            _ => false,
+        })
     }
 
     /// Whether the run may write its root.

@@ -90,9 +90,8 @@ impl<'a> Matcher<'a> {
     /// Like [`Matcher::opens_by_moving`], where directories are spared, as in [`Matcher::denial_unless`].
     pub fn opens_by_moving_unless(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
-        let is_spared = |by, directory: &Path| self.policy().spares(by, directory) || is_spared(by, directory);
         let mut lost = denials.iter().zip(self.closed().courses(denials));
-        lost.find(|(denial, course)| course.opens(old, new, &is_spared) && !self.closes_wholly(new, denial))
+        lost.find(|(denial, course)| course.opens(old, new, is_spared) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
     }
 

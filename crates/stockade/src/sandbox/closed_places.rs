@@ -66,7 +66,7 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
     let (looking, own) = homes::looking(surroundings);
     for of_tree in &repositories {
         if is_root_written || written.contains(&of_tree.tree) {
-            let elsewhere = of_tree.elsewhere(&own, walker, &mounts)?.into_iter();
+            let elsewhere = of_tree.elsewhere(&own, &trees, walker, &mounts)?.into_iter();
             policy
                 .denials
                 .extend(elsewhere.filter(|denial| !is_opened(denial, &lists)));

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::closed_places;
 use super::mounts::Mounts;
 use super::outside::guarded;
-use crate::policy::{DenialRule, NamedByGit, Target, closed_in_git_directory, git_directory, git_settings};
+use crate::policy::{
+    Access, DenialRule, NamedByGit, Target, closed_in_git_directory, directories_of_hooks, git_directory, git_settings,
+    placed_by_git, words_of_command,
+};
 use crate::profile::Origin;
 use crate::real_path::Walker;
 
@@ -33,7 +36,8 @@ impl Repositories {
 
     /// What its repository's configuration, and the user's own, names in the tree as hooks, attributes, further
     /// configuration, or programs.
-    fn named_places(&self, homes: &[PathBuf]) -> BTreeSet<PathBuf> {
+    fn named_places(&self, homes: &[PathBuf], written: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let home = homes.first().map(PathBuf::as_path);
         let in_directory = |directory: &Path| ["config", "config.worktree"].map(|name| directory.join(name));
         let own = self.directories.iter().flat_map(|directory| in_directory(directory));
         let of_homes = homes
@@ -56,23 +60,41 @@ impl Repositories {
             let text = read(&file, LONGEST_CONFIGURATION).unwrap_or_default();
             for setting in git_settings(&text) {
                 let (value, above) = (setting.value.as_str(), file.parent().unwrap_or(&file));
+                let at = |path: &str| placed_by_git(path, top, home);
                 match setting.named() {
                     Some(NamedByGit::Configuration) => {
-                        let included = placed(value, above, homes);
+                        let included = placed_by_git(value, above, home);
                         places.insert(included.clone());
                         ahead.push((included, top));
                     }
-                    Some(NamedByGit::Hooks) => places.extend(hooks(&placed(value, top, homes))),
-                    Some(NamedByGit::File) => places.extend([placed(value, top, homes)]),
-                    Some(NamedByGit::Command) => {
-                        let words = words(value).map(|word| placed(word, top, homes));
-                        places.extend(words.filter(|path| path.is_file()));
+                    Some(NamedByGit::Hooks) => places.extend(directories_of_hooks(&at(value)).map(Path::to_path_buf)),
+                    Some(NamedByGit::File) => places.extend([at(value)]),
+                    Some(NamedByGit::Repository) => {
+                        let directory = at(value);
+                        let is_repository = directory.join("HEAD").is_file();
+                        places.extend(
+                            closed_in_git_directory()
+                                .filter(|_| is_repository)
+                                .map(|name| directory.join(name)),
+                        );
+                    }
+                    Some(NamedByGit::Command) => places.extend(words_of_command(value).flat_map(|word| {
+                        // `"$(git rev-parse --show-toplevel)"/tools/clean`
+                        let places = [at(word), at(word.trim_start_matches('/'))];
+                        places
+                            .into_iter()
+                            .filter(|place| place.is_file() || word.contains('/') && !place.exists())
+                    })),
+                    Some(NamedByGit::Unknown) => {
+                        let words = words_of_command(value).filter(|word| word.contains('/')).map(at);
+                        places.extend(words.filter(|place| place.is_file()));
                     }
                     None => {}
                 }
             }
         }
-        places.retain(|place| place.starts_with(&self.tree) && place != &self.tree);
+        // A repository may name what lies in another tree that the run works in.
+        places.retain(|place| written.iter().any(|tree| place.starts_with(tree) && place != tree));
         places
     }
 
@@ -82,9 +104,15 @@ impl Repositories {
     ///
     /// # Errors
     /// See [`closed_places::behind_links`].
-    pub fn elsewhere(&self, homes: &[PathBuf], walker: &mut Walker, mounts: &Mounts) -> Result<Vec<DenialRule>, Error> {
+    pub fn elsewhere(
+        &self,
+        homes: &[PathBuf],
+        written: &BTreeSet<PathBuf>,
+        walker: &mut Walker,
+        mounts: &Mounts,
+    ) -> Result<Vec<DenialRule>, Error> {
         let kept = |path: PathBuf| guarded(&path, Origin::BuiltIn);
-        let named: Vec<DenialRule> = self.named_places(homes).into_iter().map(kept).collect();
+        let named: Vec<DenialRule> = self.named_places(homes, written).into_iter().map(kept).collect();
         let mut denials = closed_places::behind_links(&named, walker)?;
         denials.extend(named);
         let file = self.tree.join(".git");
@@ -173,43 +201,18 @@ fn read(file: &Path, longest: u64) -> Option<Vec<u8>> {
     is_read.then(|| fs::read(file).ok())?
 }
 
-/// A path of a configuration, without `.` and `..`: relative to a directory, or to a home.
-fn placed(path: &str, below: &Path, homes: &[PathBuf]) -> PathBuf {
-    let whole = match (path.strip_prefix("~/"), homes.first()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => below.join(path),
-    };
-    let mut plain = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
-/// The words of a command line that may name a file of the tree: programs that `PATH` finds have no slash.
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    let words = line.split(|letter: char| letter.is_whitespace() || "\"';&|()<>=!".contains(letter));
-    words.filter(|word| word.contains('/'))
-}
-
-/// The directories of hooks at a place. Husky's `_` starts what is beside it.
-fn hooks(place: &Path) -> impl Iterator<Item = PathBuf> {
-    let is_huskys = place.file_name().is_some_and(|name| name == "_");
-    let beside = place.parent().filter(|_| is_huskys);
-    [Some(place), beside]
-        .into_iter()
-        .flatten()
-        .map(Path::to_path_buf)
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
 /// The files that git obeys in its directory.
 fn trusted_in(directory: &Path) -> Vec<DenialRule> {
-    let names = closed_in_git_directory().map(|name| directory.join(name));
-    names.map(|path| guarded(&path, Origin::BuiltIn)).collect()
+    // `git worktree remove` removes all of such a directory.
+    let is_of_work_tree = directory
+        .parent()
+        .and_then(Path::file_name)
+        .is_some_and(|name| name == "worktrees");
+    let kept = |path: PathBuf| DenialRule {
+        access: if is_of_work_tree { Access::WRITE } else { Access::CHANGE },
+        ..guarded(&path, Origin::BuiltIn)
+    };
+    closed_in_git_directory()
+        .map(|name| kept(directory.join(name)))
+        .collect()
 }

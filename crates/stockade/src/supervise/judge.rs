@@ -12,6 +12,7 @@ use super::hard_links::Number;
 use super::pinned::{FileSystemKind, Identity, Pinned, PinnedEntry, Place};
 use super::procfs;
 use super::run_policy::RunPolicy;
+use super::shared::Made;
 use super::submodules::{self, Indexes};
 use super::terminals::PseudoTerminal;
 use super::worker_fds::WorkerFds;
@@ -69,8 +70,11 @@ impl AccessVerdict {
 /// The reason to refuse any other write to such a file.
 const RENAMED: &str = "git's HEAD and its index are written to another name, and renamed";
 
-/// The reason to refuse a `HEAD` in such a directory.
-const BESIDE: &str = "a `HEAD` beside a `.git` could make git take the directory itself for a repository";
+/// The reason to refuse another hook.
+const HOOK: &str = "a hook of the repository around it, by its `core.hooksPath`";
+
+/// The reason to refuse such a name.
+const TAKES_OVER: &str = "git would take this for the repository of a directory whose own was there before";
 
 /// Judges accesses by one policy.
 pub struct Judge<'a> {
@@ -173,8 +177,8 @@ impl Judge<'_> {
     /// may take it for a submodule of another's.
     pub fn new_entry(&self, place: &Place) -> AccessVerdict {
         let name = place.name();
-        if self.is_head_beside_anothers(name) {
-            return AccessVerdict::Refused(Reason::Never(BESIDE.into()));
+        if self.takes_over(name) {
+            return AccessVerdict::Refused(Reason::Never(TAKES_OVER.into()));
         }
         match self.place(Access::WRITE, place) {
             AccessVerdict::Refused(Reason::Denied(denial))
@@ -185,7 +189,7 @@ impl Judge<'_> {
             {
                 // The directory doesn't exist yet; a name that was another's directory still counts as that.
                 self.where_spared(Access::WRITE, name, &|by, directory| match by {
-                    GuardedBy::Git => self.is_output(directory) || !self.run_policy.made().was_anothers(directory),
+                    GuardedBy::Git => is_built(directory) || !self.run_policy.made().was_anothers(directory),
                     GuardedBy::Name(_) => self.spares(Access::WRITE, by, directory),
                 })
             }
@@ -217,14 +221,23 @@ impl Judge<'_> {
             && matcher.denial_unless(access, place.name(), &is_name).is_none()
     }
 
-    /// Whether this is a `HEAD` in a directory that has, or had, a `.git` of another's: with one git could take the
-    /// directory itself for a repository, which it does where it doesn't understand the `.git`.
-    fn is_head_beside_anothers(&self, name: &Path) -> bool {
+    /// Whether git would take the directory of a new `.git` or `HEAD` for the repository of one below, whose own the run has
+    /// removed something of; or a directory with another's `.git` for a repository itself.
+    fn takes_over(&self, name: &Path) -> bool {
+        let Some(directory) = name
+            .parent()
+            .filter(|_| git_directory(name).is_none_or(|git| git == name))
+        else {
+            return false;
+        };
         let is_head = name.file_name().is_some_and(|last| last.eq_ignore_ascii_case("HEAD"));
-        is_head && git_directory(name).is_none() && {
-            let git = name.with_file_name(".git");
-            self.run_policy.made().was_anothers(&git) || may_be_there(&git) && !self.has_made(&git)
+        let git = directory.join(".git");
+        let made = self.run_policy.made();
+        if is_head && (made.was_anothers(&git) || may_be_there(&git) && !self.is_made(&made, &git)) {
+            return true;
         }
+        let is_repository = git_directory(name) == Some(name);
+        (is_head || is_repository) && made.has_taken_from_below(directory)
     }
 
     /// Judges a rename that writes a file which only a rename may write.
@@ -300,6 +313,14 @@ impl Judge<'_> {
                 verdict = verdict.and(self.bit(bit, name));
             }
         }
+        if !verdict.is_refused()
+            && access.contains(Access::WRITE)
+            && submodules::is_named_hook(name)
+            && !self.has_made_around(name)
+            && !self.run_policy.run_config.policy.opens_guarded(name)
+        {
+            return AccessVerdict::Refused(Reason::Never(HOOK.into()));
+        }
         if !verdict.is_refused() && self.is_renamed_alone(access, name) {
             return AccessVerdict::Refused(Reason::Never(RENAMED.into()));
         }
@@ -360,14 +381,18 @@ impl Judge<'_> {
             GuardedBy::Git => directory.parent().unwrap_or(directory),
             GuardedBy::Name(_) => directory,
         };
+        let is_name = matches!(by, GuardedBy::Name(SecretList::Folder | SecretList::Project));
         self.has_made(directory)
             || bit == Access::DELETE && !self.is_top(place)
             || by == GuardedBy::Name(SecretList::Project) && !self.is_project(place)
+            || is_name && self.is_output(place)
     }
 
-    /// Whether a directory is one of installed packages, or of what a build made: no tool is started there.
+    /// Whether a directory is one of installed packages, or of what a build made, and of no repository there.
     fn is_output(&self, directory: &Path) -> bool {
-        self.run_policy.run_config.policy.holds_output(directory)
+        let policy = &self.run_policy.run_config.policy;
+        let mut inside = directory.ancestors().take_while(|above| policy.holds_output(above));
+        policy.holds_output(directory) && !inside.any(holds_repository)
     }
 
     /// Whether a directory is the top of a tree that the run was given to work in, or lies above one.
@@ -381,11 +406,8 @@ impl Judge<'_> {
 
     /// Whether tools take a directory for the top of a project. One that the run took the repository from still is one.
     fn is_project(&self, directory: &Path) -> bool {
-        let holds = |name: &&str| {
-            let repository = directory.join(name);
-            may_be_there(&repository) || self.run_policy.made().may_have_been_anothers(&repository)
-        };
-        self.is_top(directory) || REPOSITORIES.iter().any(holds)
+        let was_one = |name: &&str| self.run_policy.made().may_have_been_anothers(&directory.join(name));
+        self.is_top(directory) || holds_repository(directory) || REPOSITORIES.iter().any(was_one)
     }
 
     /// Whether the run may remove what is in another's `.git`: where that is no tree's own, and what belongs to a linked
@@ -449,6 +471,11 @@ impl Judge<'_> {
             .any(|directory| self.has_made(directory))
     }
 
+    /// Whether the run made the directory of a name, or one above: what is there is the run's own.
+    fn has_made_around(&self, name: &Path) -> bool {
+        name.ancestors().skip(1).any(|above| self.has_made(above))
+    }
+
     /// Whether git may take a `.git` for a submodule's: in a repository that the run didn't make, in a directory that
     /// the run didn't make or that the index has an entry for, or in another's directory that was moved. Git enters
     /// submodules from the top, and obeys what it finds there (git-status(1)).
@@ -478,7 +505,10 @@ impl Judge<'_> {
 
     /// Whether this run made the directory, and not in the place of another's. The run can't rename meanwhile.
     fn has_made(&self, directory: &Path) -> bool {
-        let made = self.run_policy.made();
+        self.is_made(&self.run_policy.made(), directory)
+    }
+
+    fn is_made(&self, made: &Made, directory: &Path) -> bool {
         !made.directories.is_empty()
             && Identity::at(directory).is_some_and(|identity| made.directories.contains(&identity))
             && !made.was_anothers(directory)
@@ -654,6 +684,16 @@ impl Judge<'_> {
             None => AccessVerdict::Static,
         }
     }
+}
+
+/// Whether a directory is the top of a repository or work tree, or that can't be looked at.
+fn holds_repository(directory: &Path) -> bool {
+    REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)))
+}
+
+/// Whether a path is in a directory that builds and installations make, and people don't work in.
+fn is_built(path: &Path) -> bool {
+    path.iter().any(|name| name == "target" || name == "node_modules")
 }
 
 /// Refuses the kernel's own file systems where they are mounted elsewhere: they would be taken for plain files.

@@ -209,6 +209,7 @@ impl NestConnection {
         }
         let reading = plan::reading(&request.policy);
         let run_config = RunConfig {
+            taken: Vec::new(),
             supervision: Supervision {
                 reading,
                 ..self.shared.run.run_config.supervision

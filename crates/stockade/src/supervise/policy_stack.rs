@@ -267,6 +267,17 @@ impl PolicyStack<'_> {
         self.in_all_runs(|made| made.forget(identity));
     }
 
+    /// Records in all runs that a repository, or a part of one, is gone from its place, unless the run made it.
+    pub fn note_taken(&self, repository: &Path, part: Identity) {
+        let whole = Identity::at(repository);
+        self.in_all_runs(|made| {
+            let is_own = made.has_made(part) || whole.is_some_and(|whole| made.has_made(whole));
+            if !is_own || made.was_anothers(repository) {
+                made.take(repository);
+            }
+        });
+    }
+
     /// Records in all runs that an object lost its name, unless the run made the object; and its new name, if it was
     /// moved.
     pub fn vacate(&self, name: &Path, identity: Identity, now: Option<&Path>) {

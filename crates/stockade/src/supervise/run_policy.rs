@@ -31,10 +31,15 @@ struct Starting {
 
 impl RunPolicy {
     pub fn new(run_config: RunConfig) -> RunPolicy {
+        let mut made = Made::default();
+        for repository in &run_config.taken {
+            made.claim(repository, None);
+            made.take(repository);
+        }
         RunPolicy {
             run_config,
             closed: OnceLock::new(),
-            made: Mutex::default(),
+            made: Mutex::new(made),
             statics: Mutex::default(),
             hard_links: Mutex::default(),
             forking: Mutex::default(),

@@ -1,6 +1,6 @@
 //! State that all workers of a run share: the policy, the objects that the run has made, the refusals.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::hash::Hash;
 use std::net::SocketAddr;
@@ -48,6 +48,8 @@ pub struct RunConfig {
     pub most_processes: Option<Arc<AtomicU64>>,
     /// The space that the run leaves free where it writes.
     pub kept: Option<SpaceReserve>,
+    /// Places of repositories that earlier runs removed.
+    pub taken: Vec<PathBuf>,
 }
 
 impl RunConfig {
@@ -160,6 +162,8 @@ pub struct Made {
     /// Names that directories and links of others had before the run moved or removed them, each with its first object.
     /// What the run makes there instead is guarded as they were. So is the target of a link at such a place.
     vacated: BTreeMap<PathBuf, Option<Identity>>,
+    /// Git directories of others, and those of other version control, of which the run has removed what makes them one.
+    taken: BTreeSet<PathBuf>,
     /// Directories of others that the run has moved.
     carried: HashSet<Identity>,
     /// Whether the run has written, in a directory of its own, what would be guarded elsewhere.
@@ -198,6 +202,24 @@ impl Made {
         if !self.has_made(identity) {
             self.claim(name, Some(identity));
         }
+    }
+
+    /// Records that a repository of others, or a part of one, is gone from this place.
+    pub fn take(&mut self, repository: &Path) {
+        if self.taken.len() < Made::MOST {
+            self.taken.insert(repository.to_path_buf());
+        }
+    }
+
+    /// The places of those repositories.
+    pub fn taken(&self) -> impl Iterator<Item = &PathBuf> {
+        self.taken.iter()
+    }
+
+    /// Whether a directory whose repository was taken is still there, below this one or here.
+    pub fn has_taken_from_below(&self, directory: &Path) -> bool {
+        let mut below = self.taken.iter().filter_map(|repository| repository.parent());
+        below.any(|below| below.starts_with(directory) && below.is_dir())
     }
 
     /// Records that a directory has another name now, unless the run made it.

@@ -18,7 +18,10 @@ use super::pinned::{PinnedEntry, Place};
 use super::policy_stack::PolicyStack;
 use super::refuse::RefusedAttempt;
 use crate::mutex::lock;
-use crate::policy::{Access, Index, Renamed, may_name_work_tree, object_name_length};
+use crate::policy::{
+    Access, Index, NamedByGit, Renamed, directories_of_hooks, git_settings, is_hook, may_name_work_tree,
+    object_name_length, placed_by_git,
+};
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 
@@ -126,6 +129,31 @@ impl Repository {
             Ok(_) => false,
         }
     }
+}
+
+/// Whether a file is a hook of the repository around it by `core.hooksPath`: of one below what was read at the start. A
+/// configuration that can't be read names none.
+pub fn is_named_hook(file: &Path) -> bool {
+    let Some(directory) = file.parent().filter(|_| file.file_name().is_some_and(is_hook)) else {
+        return false;
+    };
+    let Some(top) = directory
+        .ancestors()
+        .find(|above| above.join(".git").symlink_metadata().is_ok())
+    else {
+        return false;
+    };
+    let config = Repository::of_dot_git(&top.join(".git"))
+        .ok()
+        .and_then(|repository| repository.config());
+    let settings = git_settings(&config.unwrap_or_default());
+    settings
+        .iter()
+        .filter(|setting| setting.named() == Some(NamedByGit::Hooks))
+        .any(|setting| {
+            let place = placed_by_git(&setting.value, top, None);
+            directories_of_hooks(&place).any(|hooks| hooks == directory)
+        })
 }
 
 fn is_git(directory: &Path) -> bool {

@@ -13,19 +13,37 @@ use super::refuse::RefusedAttempt;
 use super::resolve;
 use super::shared::Made;
 use crate::policy::git_directory;
-use crate::real_path::is_absence;
+use crate::real_path::{REPOSITORIES, is_absence};
 use crate::report::{Kind, Reason};
 
 /// Records that a directory, a link or a `.git` file has lost its name, and the new name if it was moved.
 pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<PinnedEntry>, now: Option<&Place>) {
-    let leads = |found: &PinnedEntry| {
-        found.is_directory() || found.is_symlink() || git_directory(place.name()) == Some(place.name())
-    };
-    if let Some(found) = found.filter(leads) {
-        context
-            .judge
-            .vacate(place.name(), found.identity(), now.map(Place::name));
+    let Some(found) = found else { return };
+    let (name, now) = (place.name(), now.map(Place::name));
+    if let Some(repository) = repository_of(name, now) {
+        context.judge.note_taken(&repository, found.identity());
     }
+    if found.is_directory() || found.is_symlink() || git_directory(name) == Some(name) {
+        context.judge.vacate(name, found.identity(), now);
+    }
+}
+
+/// The repository that is no more where it was, for what is removed or moved: a `.git` or its like, what git needs in one, the
+/// directory of a linked work tree, or a directory with a repository that has another name now.
+fn repository_of(name: &Path, now: Option<&Path>) -> Option<PathBuf> {
+    let last = name.file_name()?;
+    let above = name.parent()?;
+    let is_repository = REPOSITORIES.iter().any(|one| last == *one);
+    let is_of_work_tree = git_directory(above).is_some_and(|git| git.join("worktrees") == above);
+    if is_repository || is_of_work_tree {
+        return Some(name.to_path_buf());
+    }
+    let is_needed = git_directory(name) == Some(above) && ["HEAD", "refs", "objects"].iter().any(|one| last == *one);
+    if is_needed {
+        return Some(above.to_path_buf());
+    }
+    let moved = |one: &&&str| now.is_some_and(|now| now.join(one).symlink_metadata().is_ok());
+    REPOSITORIES.iter().find(moved).map(|one| name.join(one))
 }
 
 /// Refuses a directory that may contain what is guarded elsewhere in the place of one that the run didn't make, and a

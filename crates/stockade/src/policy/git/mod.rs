@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::listed::{GuardedBy, IsSpared};
 
-pub use settings::{GitSetting, Named, git_settings};
+pub use settings::{GitSetting, Named, directories_of_hooks, git_settings, is_hook, placed_by_git, words_of_command};
 
 /// What git executes or is led elsewhere by, relative to a git directory.
 const CLOSED: &[&str] = &[
@@ -35,8 +35,15 @@ const CLOSED: &[&str] = &[
     // git-annex(1): options of its ssh, and the sockets that its ssh connects to.
     "annex/ssh",
     "annex/ssh.config",
-    // sl help config: Sapling in a checkout of git.
+    // sl help config: Sapling in a checkout of git, and where its repository is.
     "sl/config",
+    "sl/requires",
+    "sl/sharedpath",
+    // Settings with commands: lazygit's docs/Config.md, `glab config --help`.
+    "lazygit.yml",
+    "glab-cli",
+    // git-instaweb(1) ends the process of this number.
+    "pid",
 ];
 
 /// The directories without which git takes another one for the repository (setup.c, is_git_directory).
@@ -189,7 +196,7 @@ impl GitRole {
             [above @ .., b"worktrees", _, b"commondir"] if !from_each().any(|_| is_closed(above, is)) => {
                 GitRole::CommonDirectory
             }
-            _ if is_closed(names, is_or_may_be) || from_each().any(|rest| is_closed(rest, is)) => GitRole::Guarded,
+            _ if is_closed(names, is_or_may_be) || from_each().any(is_closed_anywhere) => GitRole::Guarded,
             _ if from_each().any(leads_to_closed) => GitRole::Passage,
             _ => GitRole::OpenInModule,
         }
@@ -211,6 +218,14 @@ fn is_closed(names: &[&[u8]], is: fn(&[u8], &str) -> bool) -> bool {
         names.len() >= parts.clone().count() && names.iter().zip(parts).all(|(name, part)| is(name, part))
     })
 }
+
+/// The same below `modules`, where refs have such names as well: `refs/remotes` isn't a submodule's `remotes`.
+fn is_closed_anywhere(names: &[&[u8]]) -> bool {
+    !OF_REFS.contains(names.first().unwrap_or(&DOT_GIT)) && is_closed(names, is)
+}
+
+/// Names of [`CLOSED`] that git itself uses below `refs` and `logs`, or that are a branch's like any other.
+const OF_REFS: &[&[u8]] = &[b"remotes", b"branches", b"pid"];
 
 /// Whether a path of [`CLOSED`] lies below these names.
 fn leads_to_closed(names: &[&[u8]]) -> bool {

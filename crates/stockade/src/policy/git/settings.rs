@@ -1,5 +1,8 @@
 //! The settings of a git configuration (git-config(1), "Syntax"), and what of them names programs and files that git obeys.
 
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
 /// One setting. Names are in lowercase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitSetting {
@@ -20,13 +23,16 @@ pub enum Named {
     File,
     /// Another configuration, relative to this one's directory.
     Configuration,
+    /// Another repository, where it is a path.
+    Repository,
     /// A command line.
     Command,
+    /// Nothing that is known; files of the project in it may be obeyed all the same.
+    Unknown,
 }
 
-/// Names of settings whose value is a command, whatever the section (git-config(1)).
+/// The ends of names whose value is a command, whatever the section (git-config(1), and manuals of companions).
 const COMMANDS: &[&str] = &[
-    "alternaterefscommand",
     "askpass",
     "clean",
     "cmd",
@@ -38,33 +44,112 @@ const COMMANDS: &[&str] = &[
     "fsmonitor",
     "gitproxy",
     "helper",
-    "packobjectshook",
+    "hook",
     "pager",
     "process",
     "program",
     "receivepack",
+    "smtpserver",
     "smudge",
-    "sshcommand",
     "textconv",
+    "tunnel",
     "update",
     "uploadpack",
 ];
 
+/// Settings whose value is data, or a name that only looks like a path.
+const DATA: &[(&str, &str)] = &[
+    ("blame", "ignorerevsfile"),
+    ("commit", "template"),
+    ("core", "excludesfile"),
+    ("core", "worktree"),
+    ("gpg", "allowedsignersfile"),
+    ("init", "defaultbranch"),
+    ("mailmap", "file"),
+    ("remote", "fetch"),
+    ("remote", "push"),
+];
+
+/// Sections of such settings.
+const OF_DATA: &[&str] = &["branch", "http", "safe", "url", "user"];
+
 impl GitSetting {
-    /// How the setting names what git obeys; `None` if it names nothing of the kind.
+    /// How the setting names what git obeys; `None` if its value is data.
     pub fn named(&self) -> Option<Named> {
-        match (self.section.as_str(), self.name.as_str()) {
+        let (section, name) = (self.section.as_str(), self.name.as_str());
+        match (section, name) {
             ("core", "hookspath") | ("init", "templatedir") => Some(Named::Hooks),
             ("core", "attributesfile") => Some(Named::File),
             ("include" | "includeif", "path") => Some(Named::Configuration),
+            ("remote" | "submodule", "url" | "pushurl") => Some(Named::Repository),
             ("alias" | "pager", _) => Some(Named::Command),
-            // The programs of `git mergetool`, and of man and web browsers.
-            ("mergetool" | "difftool" | "man" | "browser" | "guitool", "path") => Some(Named::Command),
-            ("sendemail", name) if name.ends_with("cmd") => Some(Named::Command),
-            (_, name) if COMMANDS.contains(&name) => Some(Named::Command),
-            _ => None,
+            _ if DATA.contains(&(section, name)) || OF_DATA.contains(&section) => None,
+            _ if COMMANDS.iter().any(|end| name.ends_with(end)) => Some(Named::Command),
+            _ => Some(Named::Unknown),
         }
     }
+}
+
+/// The words of a command line that may name a file.
+pub fn words_of_command(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|letter: char| letter.is_whitespace() || "\"';&|()<>=!`{}".contains(letter));
+    words.filter(|word| !word.is_empty() && !word.starts_with('-'))
+}
+
+/// A path of a configuration, without `.` and `..`: relative to a directory, or to a home.
+pub fn placed_by_git(path: &str, below: &Path, home: Option<&Path>) -> PathBuf {
+    let whole = match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => below.join(path),
+    };
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The directories of hooks that a value of `core.hooksPath` means. Husky's `_` starts what is beside it.
+pub fn directories_of_hooks(place: &Path) -> impl Iterator<Item = &Path> {
+    let is_huskys = place.file_name().is_some_and(|name| name == "_");
+    [Some(place), place.parent().filter(|_| is_huskys)]
+        .into_iter()
+        .flatten()
+}
+
+/// Whether a file has the name of a hook (githooks(5)).
+pub fn is_hook(name: &OsStr) -> bool {
+    const HOOKS: &[&str] = &[
+        "applypatch-msg",
+        "commit-msg",
+        "fsmonitor-watchman",
+        "post-applypatch",
+        "post-checkout",
+        "post-commit",
+        "post-index-change",
+        "post-merge",
+        "post-receive",
+        "post-rewrite",
+        "post-update",
+        "pre-applypatch",
+        "pre-auto-gc",
+        "pre-commit",
+        "pre-merge-commit",
+        "pre-push",
+        "pre-rebase",
+        "pre-receive",
+        "prepare-commit-msg",
+        "proc-receive",
+        "push-to-checkout",
+        "reference-transaction",
+        "sendemail-validate",
+        "update",
+    ];
+    HOOKS.iter().any(|hook| name.eq_ignore_ascii_case(hook))
 }
 
 /// Reads the settings of a configuration. What git can't parse is left out: it obeys nothing of such a file.
@@ -193,11 +278,8 @@ mod tests {
         assert_eq!(named("[include]\npath = x"), Some(Named::Configuration));
         assert_eq!(named("[filter \"lfs\"]\nprocess = ./x"), Some(Named::Command));
         assert_eq!(named("[alias]\nx = !./x"), Some(Named::Command));
-        for text in [
-            "[remote \"o\"]\nurl = ../x",
-            "[user]\nname = a/b",
-            "[commit]\ntemplate = ./x",
-        ] {
+        assert_eq!(named("[remote \"o\"]\nurl = ../x"), Some(Named::Repository));
+        for text in ["[user]\nname = a/b", "[commit]\ntemplate = ./x"] {
             assert_eq!(named(text), None, "{text}");
         }
     }
