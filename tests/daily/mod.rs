@@ -14,6 +14,7 @@ mod merging;
 mod messages;
 mod packages;
 mod refused;
+mod replacing;
 mod running;
 mod several_runs;
 mod stashes;
