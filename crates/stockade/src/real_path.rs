@@ -45,6 +45,11 @@ pub fn may_be_there(path: &Path) -> bool {
     is_there(path).unwrap_or(true)
 }
 
+/// Whether a directory is the top of a repository or work tree, or can't be looked at.
+pub fn holds_repository(directory: &Path) -> bool {
+    REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)))
+}
+
 /// Whether the error means that no such name exists.
 pub fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

@@ -12,7 +12,7 @@ use stockade::policy::{
     self, Access, Capabilities, Closed, GuardedBy, Matcher, Mode, Policy, SecretList, git_directory,
 };
 use stockade::profile::{Name, visible};
-use stockade::real_path::{REPOSITORIES, may_be_there};
+use stockade::real_path::holds_repository;
 use stockade::report::{Reason, RefusingRule};
 
 /// The file and network access of an agent.
@@ -105,15 +105,9 @@ impl Reachable {
     /// Whether a path is guarded for a name that tools look for at the top of a project alone, where none is, or
     /// where no tool is started.
     fn is_elsewhere(&self, access: Access, real: &Path) -> bool {
-        let holds_repository = |directory: &Path| REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)));
         let is_project =
             |directory: &Path| self.policy.tops().any(|top| top.starts_with(directory)) || holds_repository(directory);
-        let is_output = |directory: &Path| {
-            let mut inside = directory
-                .ancestors()
-                .take_while(|above| self.policy.holds_output(above));
-            self.policy.holds_output(directory) && !inside.any(holds_repository)
-        };
+        let is_output = |directory: &Path| self.policy.is_output(directory, holds_repository);
         let is_spared = |by, directory: &Path| match by {
             GuardedBy::Name(SecretList::Project) => !is_project(directory) || is_output(directory),
             GuardedBy::Name(SecretList::Folder) => is_output(directory),

@@ -314,11 +314,17 @@ pub(super) fn holds_packages(path: &Path) -> bool {
 impl Policy {
     /// Whether a directory in a tree that the run works in belongs to packages there, or to what a build made, by its name: no
     /// tool is started there. (Not `build` and its like, where people start debuggers.)
-    pub fn holds_output(&self, directory: &Path) -> bool {
+    pub(super) fn holds_output(&self, directory: &Path) -> bool {
         // The tree itself may lie in a directory of such a name.
         let inside = self.tops().filter_map(|top| directory.strip_prefix(top).ok());
         let deepest = inside.min_by_key(|rest| rest.as_os_str().len());
         deepest.is_some_and(|rest| rest.iter().any(|name| name == "target") || holds_packages(rest))
+    }
+
+    /// The same, unless it is of a repository there.
+    pub fn is_output(&self, directory: &Path, holds_repository: impl Fn(&Path) -> bool) -> bool {
+        let mut inside = directory.ancestors().take_while(|above| self.holds_output(above));
+        self.holds_output(directory) && !inside.any(holds_repository)
     }
 }
 

@@ -61,15 +61,14 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
         .grants
         .iter()
         .any(|grant| grant.access.intersects(Access::CHANGE) && grant.covers(&policy.root));
-    let trees: BTreeSet<PathBuf> = written.iter().chain([&policy.root]).cloned().collect();
+    let trees: BTreeSet<PathBuf> = policy.tops().map(Path::to_path_buf).collect();
     let repositories: Vec<Repositories> = trees.iter().map(|tree| Repositories::of(tree, walker)).collect();
     let (looking, own) = homes::looking(surroundings);
     for of_tree in &repositories {
         if is_root_written || written.contains(&of_tree.tree) {
-            let elsewhere = of_tree.elsewhere(&own, &trees, walker, &mounts)?.into_iter();
-            policy
-                .denials
-                .extend(elsewhere.filter(|denial| !is_opened(denial, &lists)));
+            let mut elsewhere = of_tree.elsewhere(&own, &trees, walker, &mounts)?;
+            elsewhere.retain(|denial| !is_opened(denial, policy));
+            policy.denials.extend(elsewhere);
         }
     }
     // All lists of a policy have the same entries.
@@ -125,15 +124,8 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
 }
 
 /// Whether a person opened what a denial closes by a path outside of any `.git`, or a directory above it.
-fn is_opened(denial: &DenialRule, lists: &[(Listed, DenialRule)]) -> bool {
-    let mut opened = lists.iter().filter(|(listed, _)| listed.list.is_guarded());
-    match &denial.target {
-        Target::Path(path) => {
-            git_directory(path).is_none()
-                && opened.any(|(listed, _)| listed.open.iter().any(|open| path.starts_with(&open.0)))
-        }
-        _ => false,
-    }
+fn is_opened(denial: &DenialRule, policy: &Policy) -> bool {
+    matches!(&denial.target, Target::Path(path) if git_directory(path).is_none() && policy.opens_guarded(path))
 }
 
 /// Whether the denial has a name that links may lead away from.

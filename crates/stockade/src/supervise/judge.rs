@@ -21,7 +21,7 @@ use crate::policy::{
     git_directory, is_git_config, is_of_work_tree,
 };
 use crate::profile::Origin;
-use crate::real_path::{REPOSITORIES, may_be_there};
+use crate::real_path::{REPOSITORIES, holds_repository, may_be_there};
 use crate::report::{COPIED, Reason};
 use stockade_sys::file;
 
@@ -224,20 +224,16 @@ impl Judge<'_> {
     /// Whether git would take the directory of a new `.git` or `HEAD` for the repository of one below, whose own the run has
     /// removed something of; or a directory with another's `.git` for a repository itself.
     fn takes_over(&self, name: &Path) -> bool {
-        let Some(directory) = name
-            .parent()
-            .filter(|_| git_directory(name).is_none_or(|git| git == name))
-        else {
+        let around = git_directory(name);
+        let is_repository = around == Some(name);
+        let is_head = around.is_none() && name.file_name().is_some_and(|last| last.eq_ignore_ascii_case("HEAD"));
+        let Some(directory) = name.parent().filter(|_| is_head || is_repository) else {
             return false;
         };
-        let is_head = name.file_name().is_some_and(|last| last.eq_ignore_ascii_case("HEAD"));
         let git = directory.join(".git");
         let made = self.run_policy.made();
-        if is_head && (made.was_anothers(&git) || may_be_there(&git) && !self.is_made(&made, &git)) {
-            return true;
-        }
-        let is_repository = git_directory(name) == Some(name);
-        (is_head || is_repository) && made.has_taken_from_below(directory)
+        is_head && (made.was_anothers(&git) || may_be_there(&git) && !self.is_made(&made, &git))
+            || made.has_taken_from_below(directory)
     }
 
     /// Judges a rename that writes a file which only a rename may write.
@@ -390,9 +386,7 @@ impl Judge<'_> {
 
     /// Whether a directory is one of installed packages, or of what a build made, and of no repository there.
     fn is_output(&self, directory: &Path) -> bool {
-        let policy = &self.run_policy.run_config.policy;
-        let mut inside = directory.ancestors().take_while(|above| policy.holds_output(above));
-        policy.holds_output(directory) && !inside.any(holds_repository)
+        self.run_policy.run_config.policy.is_output(directory, holds_repository)
     }
 
     /// Whether a directory is the top of a tree that the run was given to work in, or lies above one.
@@ -684,11 +678,6 @@ impl Judge<'_> {
             None => AccessVerdict::Static,
         }
     }
-}
-
-/// Whether a directory is the top of a repository or work tree, or that can't be looked at.
-fn holds_repository(directory: &Path) -> bool {
-    REPOSITORIES.iter().any(|name| may_be_there(&directory.join(name)))
 }
 
 /// Whether a path is in a directory that builds and installations make, and people don't work in.
