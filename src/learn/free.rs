@@ -27,9 +27,6 @@ const OF_NAMES: [&str; 3] = ["/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.co
 /// System calls that only check access.
 const LOOKS: [&str; 3] = ["access", "faccessat", "faccessat2"];
 
-/// System calls that read a link's text.
-const LINKS: [&str; 2] = ["readlink", "readlinkat"];
-
 /// Classifies uses that need no grant.
 pub(super) struct Free<'a> {
     run_context: &'a RunContext<'a>,
@@ -65,7 +62,6 @@ impl<'a> Free<'a> {
         self.matcher.decide(access, path).is_allowed()
             || is_kernels(path)
             || self.is_only_looked_at(used, path)
-            || is_of(used, &LINKS) && self.is_followed(path)
             || used.access == Kind::Read
                 && (self.is_setting(path) || self.is_of_names(used) || self.is_probe(used, path))
     }
@@ -79,16 +75,6 @@ impl<'a> Free<'a> {
     /// Whether a use was only a check: programs ask whether they may write, and then don't.
     fn is_only_looked_at(&self, used: &Use, path: &Path) -> bool {
         is_of(used, &LOOKS) && (used.access != Kind::Read || path.is_dir())
-    }
-
-    /// Whether a link leads to a granted path, or to one that could never be granted.
-    fn is_followed(&self, link: &Path) -> bool {
-        let Ok(end) = link.canonicalize() else {
-            return true;
-        };
-        let mut others = self.uses.iter().filter(|other| !is_of(other, &LINKS));
-        self.matcher.decide(Access::READ, &end).is_allowed()
-            || others.any(|other| Path::new(&other.target).starts_with(&end))
     }
 
     fn is_setting(&self, path: &Path) -> bool {

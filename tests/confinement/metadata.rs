@@ -105,18 +105,3 @@ fn what_may_be_read_may_be_watched() {
         .attempt("fd = answer(libc.inotify_init1(0)); answer(libc.inotify_add_watch(fd, b'@HOME', 2))")
         .refused("readonly", "EACCES");
 }
-
-#[test]
-fn attributes_of_what_is_closed_read_as_on_a_file_system_without_any() {
-    refused(
-        Probe::new()
-            .answers("os.listxattr('data/a')", "ok|ENOTSUP", "ok|ENOTSUP")
-            .answers("os.listxattr('/etc/shadow')", "ok|ENOTSUP", "ENOTSUP|EOPNOTSUPP")
-            .answers("os.getxattr('data/a', 'user.x')", "ENODATA|ENOTSUP", "ENODATA|ENOTSUP")
-            .answers(
-                "os.getxattr('/etc/hosts', 'user.x')",
-                "ENODATA|ENOTSUP",
-                "ENOTSUP|EOPNOTSUPP",
-            ),
-    );
-}

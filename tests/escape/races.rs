@@ -35,18 +35,6 @@ fn a_path_in_memory_that_is_opened_in_wide_profiles() {
     path("workspace", "open-read", files, "plain", "longer/name/server.pem");
 }
 
-#[test]
-fn a_path_in_memory_whose_link_is_read() {
-    Race {
-        attacker: "path",
-        words: &["readlink", "./plain", "./.envx"],
-        files: &[],
-        links: &[("plain", "plain text"), (".envx", "SECRET")],
-        beside: "",
-    }
-    .is_held("workspace");
-}
-
 const HOOK: &[(&str, &str)] = &[
     ("plain/x", "plain"),
     (".git/hooks/x", "SECRET"),

@@ -1,96 +1,8 @@
 //! What tells of a file without opening it: extended attributes, watches, the text of links, and `access`, which tells the
-//! truth.
+//! truth. Attributes and texts of links tell as much as `stat` and are open.
 
 use super::cases::SUPERVISED;
-use crate::common::{Probe, run};
-
-/// Files outside the grants, secret files and an open one, all with an attribute.
-fn tree() -> Probe {
-    Probe::new()
-        .file("~/letter", "letter")
-        .file("~/dir/x", "x")
-        .file("open", "open")
-        .file("kept", "SECRET")
-        .file(".env", "SECRET")
-        .file(".envrc", "guarded")
-        .file("sub/.env", "SECRET")
-        .file("tool", "#!/bin/sh\n")
-        .beside(
-            "for path in '@HOME/letter', '@HOME/dir', '@ROOT/.env', '@ROOT/open', '@ROOT/sub/.env':\n  \
-               try: os.setxattr(path, 'user.x', b'VALUE')\n  \
-               except OSError: pass\n\
-             ready()\n\
-             time.sleep(60)\n",
-        )
-}
-
-/// `value` and `names` read attributes by raw calls and expect what is there.
-const ATTRIBUTES: &str = "\n\
-    b = ctypes.create_string_buffer(64)\n\
-    def value(number, *target): call(number, *target, 'user.x', b, 64); expect(b.value == b'VALUE')\n\
-    def names(number, *target): call(number, *target, b, 64); expect(b'user.x' in b.raw)\n\
-    def at(d, path, flags):\n  \
-      call(464, d, path, flags, 'user.x', struct.pack('QII', ctypes.addressof(b), 64, 0), 16)\n  \
-      expect(b.value == b'VALUE')\n";
-
-const FORMS: &[&str] = &[
-    "value(191, '@F') # getxattr",
-    "value(192, '@F') # lgetxattr",
-    "value(191, '/proc/self/root@F')",
-    "value(191, '/proc/self/fd/%d' % os.open('@F', os.O_PATH))",
-    "value(193, os.open('@F', 0)) # fgetxattr",
-    "l = fresh('/tmp'); os.symlink('@F', l)\ntry: value(191, l)\nfinally: os.unlink(l)",
-    "at(AT_FDCWD, '@F', 0) # getxattrat",
-    "at(AT_FDCWD, '@F', 0x100) # getxattrat",
-    "at(os.open('@F', 0), '', 0x1000) # AT_EMPTY_PATH",
-    "names(194, '@F') # listxattr",
-    "names(195, '@F') # llistxattr",
-    "names(196, os.open('@F', 0)) # flistxattr",
-    "names(194, '/proc/self/fd/%d' % os.open('@F', os.O_PATH))",
-    "names(465, AT_FDCWD, '@F', 0) # listxattrat",
-    "names(465, os.open('@F', 0), '', 0x1000) # AT_EMPTY_PATH",
-    "names(196, os.dup(os.open('@F', 0))) # flistxattr",
-];
-
-/// What names an attempt.
-fn first(form: &str) -> &str {
-    form.lines().next().unwrap_or_default()
-}
-
-fn attributes_are_closed(profile: &str, files: &[&str]) {
-    let mut probe = tree();
-    for file in files {
-        for form in FORMS {
-            probe =
-                probe.attempt_if_possible(&format!("# {} {file}{ATTRIBUTES}{form}", first(form)).replace("@F", file));
-        }
-    }
-    // Anything but the value.
-    probe.refused(profile, "EACCES|EPERM|ENODATA|ENOTSUP|EOPNOTSUPP|ENOENT|ENOSYS");
-}
-
-#[test]
-fn attributes_of_files_outside_are_not_read() {
-    attributes_are_closed("workspace", &["@HOME/letter", "@HOME/dir"]);
-    attributes_are_closed("filesystem", &["@HOME/letter"]);
-}
-
-#[test]
-fn attributes_of_secrets_are_not_read() {
-    for profile in SUPERVISED {
-        attributes_are_closed(profile, &["@ROOT/.env", "@ROOT/sub/.env"]);
-    }
-}
-
-#[test]
-fn attributes_of_files_that_may_be_read_are_read() {
-    let mut probe = tree();
-    for form in FORMS {
-        let code = format!("# {}{ATTRIBUTES}{form}", first(form)).replace("@F", "@ROOT/open");
-        probe = probe.answers_if_possible(&code, "ok", "ok");
-    }
-    probe.refused("workspace", "ok");
-}
+use crate::common::Probe;
 
 #[test]
 fn directories_outside_are_not_watched() {
@@ -210,142 +122,29 @@ fn asking_tells_the_truth() {
     .refused("filesystem", "EACCES|EROFS");
 }
 
-/// Every way to a link's text.
-const TEXTS: &[&str] = &[
-    "text(call(89, '@L', b, 64)) # readlink",
-    "text(call(267, AT_FDCWD, '@L', b, 64)) # readlinkat",
-    "text(call(267, os.open('@D', os.O_PATH), '@N', b, 64))",
-    "text(call(267, os.open('@L', os.O_PATH | os.O_NOFOLLOW), '', b, 64)) # an empty path",
-    "os.chdir('@D'); text(call(89, '@N', b, 64))",
-    "os.chdir('@D'); text(call(89, './/../@P/./@N', b, 64))",
-    "text(call(89, '/proc/self/root@L', b, 64))",
-    "text(call(89, '/proc/self/fd/%d/@N' % os.open('@D', os.O_PATH), b, 64))",
-    "os.chdir('@D'); text(call(89, '/proc/thread-self/cwd/@N', b, 64))",
-    "l = fresh('/tmp'); os.symlink('@D', l)\ntry: text(call(89, l + '/@N', b, 64))\nfinally: os.unlink(l)",
-    "expect(os.readlink('@L') == '@T')",
-];
-
-/// Adds all of them for a link of this text.
-fn texts(mut probe: Probe, link: &str, target: &str, add: impl Fn(Probe, &str) -> Probe) -> Probe {
-    let (directory, name) = link.rsplit_once('/').unwrap();
-    let parent = directory.rsplit(['/', '@']).next().unwrap();
-    let parent = match parent {
-        "ROOT" => "root",
-        "HOME" => "home",
-        other => other,
-    };
-    for form in TEXTS {
-        let form = form.replace("@L", link).replace("@D", directory).replace("@N", name);
-        let form = form.replace("@P", parent).replace("@T", target);
-        let buffer = format!(
-            "b = ctypes.create_string_buffer(64)\n\
-             def text(length): expect(b.raw[:length] == os.fsencode('{target}') and not any(b.raw[length:]))\n"
-        );
-        probe = add(
-            probe,
-            &format!("# {} {link}\n{buffer}{form}", form.lines().next().unwrap()),
-        );
-    }
-    probe
-}
-
 fn links() -> Probe {
-    let links = [
-        ("~/.ssh/x", "y"),
-        ("~/dir/outside", "letter"),
-        ("~/dir/dangling", "nowhere"),
-        ("~/dir/to-secret", "../.ssh/y"),
-        ("~/dir/to-link", "outside"),
-        ("~/dir/in", "@ROOT/open"),
-        ("~/dir/above", "@ROOT/.."),
-        ("~/dir/to-both", "in"),
-        (".env", "kept"),
-        ("within", "open"),
-        ("dangling", "nowhere"),
-        ("out", "@HOME/dir/letter"),
-    ];
-    let probe = Probe::new()
+    Probe::new()
         .file("open", "open")
-        .file("~/dir/letter", "letter")
-        .file("~/.ssh/y", "SECRET");
-    links
-        .iter()
-        .fold(probe, |probe, (name, target)| probe.link(name, target))
+        .file("~/.ssh/y", "SECRET")
+        .link("~/.ssh/x", "y")
+        .link(".env", "kept")
 }
 
 #[test]
-fn the_text_of_a_link_with_a_secret_name_is_not_read() {
+fn texts_of_links_and_attributes_tell_as_much_as_stat() {
     for profile in SUPERVISED {
-        let mut probe = links();
-        for (link, text) in [("@HOME/.ssh/x", "y"), ("@ROOT/.env", "kept")] {
-            probe = texts(probe, link, text, |probe, code| probe.attempt(code));
-        }
+        let probe = links()
+            .works("expect(os.readlink('@HOME/.ssh/x') == 'y')")
+            .works("expect(os.readlink('@ROOT/.env') == 'kept')")
+            .answers("os.listxattr('@HOME/.ssh/y')", "ok|ENOTSUP", "ok|ENOTSUP")
+            .answers(
+                "os.getxattr('@HOME/.ssh/y', 'user.x')",
+                "ENODATA|ENOTSUP",
+                "ENODATA|ENOTSUP",
+            )
+            .attempt("open('@HOME/.ssh/x').read()");
         probe.refused(profile, "EACCES");
     }
-}
-
-#[test]
-fn the_text_of_a_link_outside_is_not_read() {
-    for (link, text) in [
-        ("@HOME/dir/outside", "letter"),
-        ("@HOME/dir/dangling", "nowhere"),
-        ("@HOME/dir/to-secret", "../.ssh/y"),
-        ("@HOME/dir/to-link", "outside"),
-    ] {
-        texts(links(), link, text, |probe, code| probe.attempt(code)).refused("workspace", "EACCES");
-    }
-}
-
-#[test]
-fn the_text_of_a_link_within_and_on_the_way_is_read() {
-    let mut probe = links();
-    for (link, text) in [
-        ("@ROOT/within", "open"),
-        ("@ROOT/dangling", "nowhere"),
-        ("@ROOT/out", "@HOME/dir/letter"),
-        ("@HOME/dir/in", "@ROOT/open"),
-        ("@HOME/dir/to-both", "in"),
-        ("@HOME/dir/above", "@ROOT/.."),
-    ] {
-        probe = texts(probe, link, text, Probe::works);
-    }
-    probe.refused("workspace", "works");
-}
-
-/// `realpath` asks of every component.
-#[test]
-fn what_is_no_link_answers_as_the_kernel_does() {
-    let mut probe = links();
-    for (code, errno) in [
-        ("os.readlink('/')", "EINVAL"),
-        ("os.readlink('/usr')", "EINVAL"),
-        ("os.readlink('@HOME')", "EINVAL"),
-        ("os.readlink('@HOME/dir/letter')", "EINVAL"),
-        ("os.readlink('@HOME/.ssh')", "EINVAL"),
-        ("os.readlink('@HOME/.ssh/y')", "EINVAL"),
-        ("os.readlink('@HOME/dir/above/')", "EINVAL"),
-        ("os.readlink('@HOME/.ssh/none')", "ENOENT"),
-        ("os.readlink('')", "ENOENT"),
-        ("os.readlink('', dir_fd=os.open('@HOME', os.O_PATH))", "ENOENT"),
-        ("os.readlink('open/x')", "ENOTDIR"),
-        ("os.readlink('open/')", "ENOTDIR"),
-        ("os.readlink('x' * 256)", "ENAMETOOLONG"),
-        ("os.readlink('./' * 2048)", "ENAMETOOLONG"),
-        ("os.symlink('loop', 'loop'); os.readlink('loop/x')", "ELOOP"),
-        ("os.readlink('x', dir_fd=77)", "EBADF"),
-        ("os.readlink('/proc/self/fd/77')", "ENOENT"),
-        ("call(89, 'within', bytes(9), 0)", "EINVAL"),
-        ("call(89, 'within', bytes(9), -1)", "EINVAL"),
-        ("call(89, 'within', bytes(9), 1 << 32)", "EINVAL"),
-        ("call(89, 8, bytes(9), 9)", "EFAULT"),
-        ("call(89, 'within', 8, 9)", "EFAULT"),
-    ] {
-        probe = probe.answers(code, errno, errno);
-    }
-    probe
-        .works("b = ctypes.create_string_buffer(b'....'); expect(call(89, 'within', b, 2) == 2 and b.value == b'op..')")
-        .works("b = ctypes.create_string_buffer(b'....'); expect(call(89, 'within', b, 1 << 32 | 3) == 3)")
-        .refused("workspace", "works");
 }
 
 #[test]
@@ -378,60 +177,4 @@ fn links_of_the_runs_own_processes_are_read_and_are_the_callers() {
         });
         probe.refused(profile, "works");
     }
-}
-
-#[test]
-fn a_refused_link_is_reported() {
-    for profile in ["mcp-standard", "trusted"] {
-        let ran = run()
-            .profile(profile)
-            .after("mkdir -p @HOME/.ssh; ln -s y @HOME/.ssh/x")
-            .bash("readlink @HOME/.ssh/x")
-            .reporting()
-            .status(1)
-            .any_stderr()
-            .ends();
-        let denials = ran.report()["denials"].clone();
-        let link = ran.place.path("~/.ssh/x");
-        assert_eq!(denials[0]["target"], link.to_str().unwrap(), "{profile}: {denials:#}");
-        assert_eq!(denials[0]["access"], "read", "{denials:#}");
-        assert!(
-            denials[0]["syscall"].as_str().unwrap().starts_with("readlink"),
-            "{denials:#}"
-        );
-    }
-}
-
-/// Compilers ask so of every directory above every file.
-#[test]
-fn what_is_no_link_answers_as_without_confinement() {
-    let mut probe = links();
-    for (path, answer) in [
-        ("'/usr'", "EINVAL"),
-        ("'/'", "EINVAL"),
-        ("'//usr//lib/'", "EINVAL"),
-        ("'/nowhere'", "ENOENT"),
-        ("'/usr/nowhere/x'", "ENOENT"),
-        ("'/etc/passwd'", "EINVAL"),
-        ("'/etc/passwd/x'", "ENOTDIR"),
-        ("os.getcwd()", "EINVAL"),
-        ("os.getcwd() + '/nowhere'", "ENOENT"),
-        ("os.getcwd() + '/../' + os.path.basename(os.getcwd())", "EINVAL"),
-        ("'/usr/' + 'x' * 300", "ENAMETOOLONG"),
-    ] {
-        probe = probe.answers(&format!("os.readlink({path})"), answer, answer);
-    }
-    // However it is spelled, a process outside is none of the run's.
-    for path in ["/proc/1", "//proc/1", "/usr/../proc/1", "/./proc/1/task"] {
-        probe = probe.answers(&format!("os.readlink('{path}')"), "EINVAL", "EACCES");
-    }
-    // By a link of the run's own the entries are the caller's, not those of who looks.
-    probe = probe.answers(
-        "l = fresh('.'); os.symlink('/proc/self', l)\n\
-         try: os.readlink(os.path.abspath(l) + '/fd')\n\
-         finally: os.unlink(l)",
-        "EINVAL",
-        "EINVAL",
-    );
-    probe.refused("workspace", "works");
 }

@@ -58,18 +58,6 @@ fn secrets_stay_closed_inside() {
 }
 
 #[test]
-fn texts_of_links_are_read_where_the_inner_run_may() {
-    let command = "sh -c \"readlink l; readlink p; true\"";
-    outer("workspace")
-        .bash(&format!(
-            "ln -s data/x l; ln -s plain p; {command}; {}",
-            inner("readonly", command)
-        ))
-        .stdout("data/x\nplain\ndata/x\n")
-        .ends();
-}
-
-#[test]
 fn nothing_is_made_removed_or_changed_that_the_inner_run_may_not() {
     let code = "echo x 2>/dev/null >new && echo made; mkdir d 2>/dev/null && echo made; mv plain p 2>/dev/null && \
                 echo moved; chmod 600 data/x 2>/dev/null && echo changed; ln -s x l 2>/dev/null && echo linked; \

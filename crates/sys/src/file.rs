@@ -362,13 +362,6 @@ pub fn read_attribute(path: &CStr, name: &CStr, buffer: &mut [u8]) -> io::Result
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// listxattr(2); an empty buffer queries the size.
-pub fn list_attributes(path: &CStr, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the path is NUL-terminated; the kernel writes at most `buffer.len()` bytes.
-    let got = unsafe { libc::listxattr(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
-    usize::try_from(got).map_err(|_| io::Error::last_os_error())
-}
-
 /// inotify_add_watch(2).
 pub fn watch(inotify: BorrowedFd<'_>, path: &CStr, mask: u32) -> io::Result<i32> {
     // SAFETY: the path is NUL-terminated.

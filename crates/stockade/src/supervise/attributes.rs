@@ -1,16 +1,12 @@
-//! Extended attributes, a second content of a file: reading needs READ on the object, changing needs WRITE.
+//! Extended attributes: changing them needs WRITE on the object. Reading them is as free as `stat`.
 
 use std::ffi::CString;
 
 use super::answer::{CallAnswer, Errno};
-use super::judge::AccessVerdict;
 use super::memory::{PermissionChange, refuse_to_make_executable};
 use super::metadata::{Subject, shareable};
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
-use super::refuse::RefusedAttempt;
-use crate::policy::Access;
-use crate::report::Kind;
 use stockade_sys::file;
 
 /// `XATTR_NAME_MAX` with its NUL, and `XATTR_SIZE_MAX`.
@@ -135,61 +131,4 @@ fn refuse_link(object: &Pinned) -> Result<(), Errno> {
     } else {
         Ok(())
     }
-}
-
-pub fn get(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
-    let (subject, next) = form.subject(context)?;
-    let name = name(context, context.caller().registers.long(next))?;
-    let buffer = buffer(context, form, next + 1)?;
-    let is_users = name.as_bytes().starts_with(b"user.");
-    let object = readable(context, &subject, is_users)?;
-    let path = object.path();
-    deliver(context, &buffer, |bytes| file::read_attribute(&path, &name, bytes))
-}
-
-pub fn list(context: &NotifyContext<'_>, form: AttributeForm) -> Result<CallAnswer, Errno> {
-    let (subject, next) = form.subject(context)?;
-    let registers = context.caller().registers;
-    let buffer = Buffer {
-        address: registers.long(next),
-        size: usize::try_from(registers.long(next + 1)).unwrap_or(usize::MAX),
-        flags: 0,
-    };
-    let object = readable(context, &subject, true)?;
-    let path = object.path();
-    deliver(context, &buffer, |bytes| file::list_attributes(&path, bytes))
-}
-
-/// The object, if it may be read. Otherwise the error is that of a file system without attributes, so that `ls -l` and
-/// `cp -a` go on silently. The attributes that `ls` asks for aren't noted.
-fn readable(context: &NotifyContext<'_>, subject: &Subject, is_noted: bool) -> Result<Pinned, Errno> {
-    const NONE: Errno = Errno(libc::EOPNOTSUPP);
-    let object = subject.object(context)?;
-    if let AccessVerdict::Refused(reason) = context.judge.object(Access::READ, &object) {
-        if is_noted {
-            let target = object.name().as_os_str().as_encoded_bytes();
-            context.note(
-                &RefusedAttempt::with(Kind::Read, subject.asked(), &object),
-                target,
-                reason,
-            );
-        }
-        return Err(NONE);
-    }
-    if object.is_symlink() { Err(NONE) } else { Ok(object) }
-}
-
-/// Reads into a local buffer and copies it to the target's.
-fn deliver(
-    context: &NotifyContext<'_>,
-    buffer: &Buffer,
-    read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,
-) -> Result<CallAnswer, Errno> {
-    let mut bytes = vec![0; buffer.size.min(LARGEST_VALUE)];
-    let length = read(&mut bytes)?;
-    if buffer.size > 0 {
-        context.caller().confirm()?;
-        context.caller().write(buffer.address, &bytes[..length])?;
-    }
-    Ok(CallAnswer::Value(length as i64))
 }

@@ -550,7 +550,7 @@ pub fn link(context: &NotifyContext<'_>, form: Form) -> Result<CallAnswer, Errno
         super::memory::refuse_one_more_name(context)?;
     }
     if object.is_symlink() {
-        let text = super::links::text(context, &object)?;
+        let text = object.link_text()?;
         taking_over::refuse_link(context, &text, None, (&place, None), to.path.bytes())?;
     }
     link_pinned(&object, &place)?;

@@ -7,16 +7,14 @@ use super::attributes::AttributeForm as Attributes;
 use super::dirents::Form;
 use super::notify_context::NotifyContext;
 use super::{
-    access, attributes, dirents, events, execute, groups, internet, limits, links, memory, metadata, open,
-    process_calls, signals, sockets, system_v, terminals, truncate,
+    access, attributes, dirents, events, execute, groups, internet, limits, memory, metadata, open, process_calls,
+    signals, sockets, system_v, terminals, truncate,
 };
 use stockade_sys::system_v::Kind;
 
 // Newer than some versions of libc's headers; the numbers are the same on all architectures.
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
-const GETXATTRAT: i64 = 464;
-const LISTXATTRAT: i64 = 465;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
@@ -56,7 +54,6 @@ fn route(context: &NotifyContext<'_>, number: i64) -> Result<CallAnswer, Errno> 
         libc::SYS_openat2 => open::openat2(context),
         libc::SYS_faccessat => access::faccessat(context),
         libc::SYS_faccessat2 => access::faccessat2(context),
-        libc::SYS_readlinkat => links::readlinkat(context),
         libc::SYS_execve => execute::execve(context),
         libc::SYS_execveat => execute::execveat(context),
         libc::SYS_mkdirat => dirents::make_directory(context, Form::At),
@@ -83,14 +80,6 @@ fn route(context: &NotifyContext<'_>, number: i64) -> Result<CallAnswer, Errno> 
         libc::SYS_lremovexattr => attributes::remove(context, Attributes::Kept),
         libc::SYS_fremovexattr => attributes::remove(context, Attributes::Descriptor),
         REMOVEXATTRAT => attributes::remove(context, Attributes::At),
-        libc::SYS_getxattr => attributes::get(context, Attributes::Followed),
-        libc::SYS_lgetxattr => attributes::get(context, Attributes::Kept),
-        libc::SYS_fgetxattr => attributes::get(context, Attributes::Descriptor),
-        GETXATTRAT => attributes::get(context, Attributes::At),
-        libc::SYS_listxattr => attributes::list(context, Attributes::Followed),
-        libc::SYS_llistxattr => attributes::list(context, Attributes::Kept),
-        libc::SYS_flistxattr => attributes::list(context, Attributes::Descriptor),
-        LISTXATTRAT => attributes::list(context, Attributes::At),
         libc::SYS_inotify_add_watch => access::watch(context),
         libc::SYS_memfd_create => memory::create(context),
         libc::SYS_connect => sockets::connect(context),
@@ -138,7 +127,6 @@ fn legacy(context: &NotifyContext<'_>, number: i64) -> Option<Result<CallAnswer,
         libc::SYS_open => open::open(context),
         libc::SYS_creat => open::creat(context),
         libc::SYS_access => access::access(context),
-        libc::SYS_readlink => links::readlink(context),
         libc::SYS_mkdir => dirents::make_directory(context, Form::Legacy),
         libc::SYS_mknod => dirents::make_node(context, Form::Legacy),
         libc::SYS_symlink => dirents::symlink(context, Form::Legacy),

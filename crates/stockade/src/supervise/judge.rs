@@ -124,33 +124,6 @@ impl Judge<'_> {
         denied.unwrap_or(AccessVerdict::OnBehalf)
     }
 
-    /// Judges reading a link's text, which is reading the link. A link that isn't granted may still be read if it
-    /// leads, by these steps, to something readable or to a directory above a grant: the run knows such paths, and
-    /// programs spell them without links.
-    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> AccessVerdict {
-        match self.object(Access::READ, link) {
-            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_))
-                if steps.iter().any(|step| self.is_on_the_way(step)) =>
-            {
-                AccessVerdict::OnBehalf
-            }
-            verdict => verdict,
-        }
-    }
-
-    fn is_on_the_way(&self, object: &Pinned) -> bool {
-        match self.object(Access::READ, object) {
-            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => {
-                let policy = &self.run_policy.run_config.policy;
-                let granted = policy.grants.iter().map(|grant| &grant.path);
-                granted
-                    .chain(policy.sockets.iter().map(|grant| &grant.path))
-                    .any(|path| path.starts_with(object.name()))
-            }
-            verdict => !verdict.is_refused(),
-        }
-    }
-
     /// Judges access to the entry at a place: creating it, or removing and replacing it.
     pub fn place(&self, access: Access, place: &Place) -> AccessVerdict {
         if !place.parent.has_name() {

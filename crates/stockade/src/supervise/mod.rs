@@ -27,7 +27,6 @@ mod hearing;
 mod internet;
 mod judge;
 mod limits;
-mod links;
 mod memory;
 mod metadata;
 mod nested;

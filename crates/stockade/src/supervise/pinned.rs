@@ -138,6 +138,13 @@ impl Pinned {
         self.system
     }
 
+    /// A symbolic link's text.
+    pub fn link_text(&self) -> Result<Vec<u8>, Errno> {
+        let mut buffer = [0; 4096];
+        let length = file::read_link(self.as_fd(), c"", &mut buffer)?;
+        Ok(buffer[..length].to_vec())
+    }
+
     /// The object's identity.
     pub fn identity(&self) -> Identity {
         self.status.identity()

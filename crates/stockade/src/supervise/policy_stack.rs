@@ -81,11 +81,6 @@ impl PolicyStack<'_> {
         !verdict.is_refused()
     }
 
-    /// Judges reading the text of a link, which leads by these steps.
-    pub fn link_text(&self, link: &Pinned, steps: &[Pinned]) -> AccessVerdict {
-        self.all(|judge| judge.link_text(link, steps))
-    }
-
     /// Judges truncating a file.
     pub fn cutting(&self, object: &Pinned) -> AccessVerdict {
         self.all(|judge| judge.cutting(object))

@@ -17,7 +17,6 @@ pub(super) enum CallRule {
     ArchPrctl,
     Ask,
     AskAt,
-    AttributeRead,
     Clone,
     Clone3,
     Creat,
@@ -31,7 +30,6 @@ pub(super) enum CallRule {
     Ioctl,
     Kill,
     Limits,
-    LinkText,
     Listen,
     MemfdCreate,
     Metadata,
@@ -77,13 +75,11 @@ impl CallRule {
     fn supervised(self, posture: &Posture) -> Option<&'static Verdict> {
         Some(match self {
             Self::Metadata
-            | Self::AttributeRead
             | Self::Creat
             | Self::Entry
             | Self::Execute
             | Self::Group
             | Self::Kill
-            | Self::LinkText
             | Self::Openat2
             | Self::Peer
             | Self::Truncate
@@ -162,8 +158,6 @@ impl CallRule {
     /// The verdict without a supervisor.
     fn alone(self, posture: &Posture) -> &'static Verdict {
         match self {
-            // Every program may: no kernel restricts it.
-            Self::LinkText => &ALLOWED,
             // Landlock judges them.
             Self::Ask
             | Self::AskAt
@@ -187,8 +181,6 @@ impl CallRule {
                 (Allocating::Refused, _) => &NOT_SUPPORTED,
             },
             Self::Metadata | Self::Group => unjudged(posture, &REFUSED),
-            // The answer of a file system without attributes: `ls -l` and `cp -a` go on silently.
-            Self::AttributeRead => unjudged(posture, &NOT_SUPPORTED),
             Self::Scheduling => unjudged(posture, &SELF_ONLY),
             Self::Priority => unjudged(posture, &PRIORITY),
             Self::IoPriority => unjudged(posture, &IO_PRIORITY),
