@@ -310,10 +310,10 @@ pub struct Run {
     /// Nothing (off); runs, refusals, questions and grants (denials); or also each allowed access to a file or host (all).
     #[arg(long, value_name = "off|denials|all", value_parser = parse_level, help_heading = RECORDS)]
     pub audit: Option<Level>,
-    /// Who decides about opens that only read: the supervisor, one by one (exact), or the kernel alone, at native speed (fast)
+    /// Who judges opens that only read: the kernel alone wherever it can, at native speed (auto), or the supervisor (exact)
     ///
-    /// With `fast` the report has no refused reads. Where the profile rules it out, the run prints why and uses `exact`.
-    #[arg(long, value_name = "exact|fast", value_parser = parse_trace, default_value = "exact", help_heading = ENFORCEMENT)]
+    /// Refusals are reported, and asked about, with both.
+    #[arg(long, value_name = "auto|exact", value_parser = parse_trace, default_value = "auto", help_heading = ENFORCEMENT)]
     pub trace: Trace,
     /// DNS server that looks granted names up, in place of the machine's
     #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, help_heading = ENFORCEMENT, hide_short_help = true)]
@@ -889,9 +889,9 @@ fn parse_shell(text: &str) -> Result<Shell, String> {
 
 fn parse_trace(text: &str) -> Result<Trace, String> {
     match text {
+        "auto" => Ok(Trace::Marked),
         "exact" => Ok(Trace::Exact),
-        "fast" => Ok(Trace::Fast),
-        _ => Err("it is `exact` or `fast`".into()),
+        _ => Err("it is `auto` or `exact`".into()),
     }
 }
 
@@ -993,7 +993,7 @@ mod tests {
             "run -- true",
             "run true -x --profile y",
             "run --profile workspace --read a --read b --env A=b -- sh -c x",
-            "run --trace fast --time-limit 2s true",
+            "run --trace exact --time-limit 2s true",
             "run --trace quick true",
             "run --no-such true",
             "run --help",

@@ -8,7 +8,6 @@ use super::REFUSED;
 use super::args::Run;
 use super::ask::Ask;
 use super::message::{Failure, note};
-use stockade::Trace;
 use stockade::approve::{
     Answer, Approver, Choice, CommandApprover, Deadline, DescriptorApprover, EscalationRequest, Evidence, Extent,
     Lifetime, Requested, SocketApprover, Terminal, VERSION, Waiting,
@@ -26,8 +25,6 @@ use stockade::unconfined;
 pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
     match &run.ask {
         Ask::Never => Ok(None),
-        // A caller that wants fast opens has no use for an approver, which makes them slow.
-        Ask::Auto if run.trace == Trace::Fast => Ok(None),
         Ask::Auto => Ok(approver_that_is_there()),
         Ask::Terminal => match Terminal::open(Box::new(is_of_the_run)) {
             Ok(terminal) => Ok(Some(Arc::new(terminal))),

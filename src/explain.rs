@@ -11,7 +11,6 @@ use super::args::Explain;
 use super::message::Failure;
 use super::{page, refused};
 use stockade::approve::{Choice, Requested};
-use stockade::plan::Trace;
 use stockade::profile::visible;
 use stockade::report::{Denial, Escalated, Report, Status, Suggestion};
 use stockade_text::quote::command_line;
@@ -158,10 +157,7 @@ fn enforcement(report: &Report) -> String {
     let enforcement = &report.enforcement;
     let mut parts = vec![format!("Landlock ABI {}, seccomp", enforcement.landlock_abi)];
     if enforcement.supervisor {
-        parts.push(match report.enforcement.trace {
-            Trace::Exact => "supervisor".to_string(),
-            Trace::Fast => "supervisor (without reads: `--trace fast`)".to_string(),
-        });
+        parts.push("supervisor".into());
     }
     parts.extend(
         enforcement
@@ -183,9 +179,6 @@ fn count(report: &Report) -> String {
         .fold(0, u64::saturating_add);
     let different = report.denials.len();
     let seen = match (different, report.enforcement.supervisor) {
-        (0, true) if report.enforcement.trace == Trace::Fast => {
-            "nothing but perhaps reads, which weren't looked at".to_string()
-        }
         (0, true) => "nothing".to_string(),
         (0, false) => "unknown: no supervisor took part".to_string(),
         _ => format!("{}, {different} different", times(total)),

@@ -7,7 +7,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
-use stockade::plan::Trace;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Kind, Report};
@@ -32,7 +31,6 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
     let mut failure = Failure::text(0, sentence(first));
     failure.details.extend(also(first, others));
     failure.details.extend(more(report, explaining.len(), file));
-    failure.details.extend(is_fast(report).then(|| UNSEEN.to_string()));
     let kept: Vec<&Denial> = report
         .explanation()
         .filter(|denial| denial.is_of_closed_file())
@@ -120,32 +118,18 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
 }
 
-/// Refusals by the kernel itself are known only if the program reports them.
-const UNSEEN: &str = "`--trace fast` doesn't see refused reads; `--trace exact` does";
-
-fn is_fast(report: &Report) -> bool {
-    report.enforcement.trace == Trace::Fast
-}
-
 /// The message if it is unknown which refusal it was, or whether it was one.
 fn unsure(report: &Report, file: Option<&OsStr>) -> String {
     let count = report.denials.len() as u64 + report.denials_dropped;
-    if count == 0 {
-        return UNSEEN.to_string();
-    }
     let refused = if count == 1 {
         "access was refused"
     } else {
         "accesses were refused"
     };
-    let told = format!(
+    format!(
         "{count} {refused}, possibly the reason for the failure{}",
         where_listed(file)
-    );
-    match is_fast(report) {
-        true => format!("{told}; {UNSEEN}"),
-        false => told,
-    }
+    )
 }
 
 /// Further refusals: a few are named with the grants that would allow them; for more, the message says where they are listed.

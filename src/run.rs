@@ -216,9 +216,6 @@ fn ready(
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
-    if let Some(why) = &ready.report().enforcement.kept_exact {
-        note(&format!("`--trace fast` isn't taken: {why}"));
-    }
     // A caller that decides each access by itself decides none where nothing can be asked.
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never) && !run.ask_each;
     if was_chosen && !ready.asks() {

@@ -344,11 +344,11 @@ const MEDDLING: &str = "\
 fn a_run_cannot_touch_its_report_in_a_tree_that_it_writes() {
     for (profile, flags) in [
         ("workspace", &[][..]),
-        ("workspace", &["--trace", "fast"]),
+        ("workspace", &["--trace", "exact"]),
         ("workspace", &["--net", "all"]),
         ("minimal", &["--write", "@ROOT"]),
         ("minimal", &["--write", "@ROOT", "--exec", "@ROOT"]),
-        ("readonly", &["--write", "@ROOT/sub", "--trace", "fast"]),
+        ("readonly", &["--write", "@ROOT/sub", "--trace", "exact"]),
         ("mcp-standard", &["--write", "@ROOT"]),
         ("filesystem", &["--write", "@ROOT"]),
         ("trusted", &[]),

@@ -126,18 +126,13 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
     setting(out, "limits", &profile.limits)
 }
 
-/// The part that decides reads, and the drawbacks of `--trace fast` where it is allowed.
+/// Who judges reads.
 fn trace_text(profile: &Profile) -> &'static str {
-    let has_hosts = matches!(&profile.network, Network::Hosts(hosts) if !hosts.is_empty());
-    let names_hosts = has_hosts || profile.llm || !profile.listen.is_empty();
     let is_all =
         |rule: &Rule<PathSpec>| rule.value.anchor == Anchor::Absolute && rule.value.rest.as_os_str().is_empty();
-    if names_hosts {
-        "exact: programs find its hosts by files that the supervisor serves"
-    } else if profile.opened().any(is_all) {
-        "exact: `/` is too large to be looked through for `--trace fast`"
-    } else {
-        "exact; with `--trace fast` the kernel reads what is open at the start by itself, and no refused read is reported"
+    match profile.opened().any(is_all) {
+        true => "exact: `/` is too large to be looked through, so the supervisor judges all reads",
+        false => "auto: the kernel reads by itself where nothing is closed, and the supervisor judges the rest",
     }
 }
 
@@ -196,7 +191,7 @@ mod tests {
           network      none
           environment  none of the caller's
           scratch      yes
-          trace        exact; with `--trace fast` the kernel reads what is open at the start by itself, and no refused read is reported
+          trace        auto: the kernel reads by itself where nothing is closed, and the supervisor judges the rest
           limits       memory 8G, processes 4096, open-files 4096, file-size 4G
         ");
     }

@@ -3,10 +3,10 @@
 mod caches;
 mod capabilities;
 mod execution;
-mod fast_trace;
 mod flags;
 mod inheritance;
 mod keepers;
+mod marked_reads;
 mod metadata;
 mod namespaces;
 mod older;

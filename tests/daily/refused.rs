@@ -91,3 +91,22 @@ fn a_submodule_is_given_up_and_the_last_lines_say_what_is_left() {
         .ends_with_lines(&[".git/modules/lib/config"])
         .unwrap_or_else(|fault| panic!("{fault}"));
 }
+
+/// Whatever the exit code, and whatever the rule.
+#[test]
+fn what_git_keeps_closed_is_told_where_a_command_ends_well() {
+    for (command, target) in [
+        ("echo x >.git/HEAD", ".git/HEAD"),
+        ("rm .git/index", ".git/index"),
+        ("mkdir .git/modules", ".git/modules"),
+        ("mkdir -p new src && mkdir src/.git", "src/.git"),
+        (
+            "git init -q e; git -C e commit -q --allow-empty -m e; git add e",
+            ".git/index",
+        ),
+    ] {
+        let twins = Twins::of(&repository());
+        let tried = twins.run(&format!("({command}) || true"));
+        tried.ends_with_lines(&[target]).unwrap();
+    }
+}

@@ -95,3 +95,22 @@ git worktree add -q -b side .claude/worktrees/feature",
     twins.same("cd .claude/worktrees/feature; echo x >>a; mkdir new; echo n >new/n; git add -A; git commit -q -m x; git status");
     twins.same("git worktree remove .claude/worktrees/feature; git branch -D side; ls .claude/worktrees || true");
 }
+
+#[test]
+fn what_earlier_runs_made_is_made_again_at_the_same_place() {
+    for (make, remove) in [
+        (
+            "git worktree add -q -b side tree",
+            "git worktree remove tree; git branch -D side",
+        ),
+        ("git clone -q . clone", "rm -rf clone"),
+        ("git clone -q ../remote.git vendor/lib", "rm -rf vendor"),
+        ("git init -q -b main target/fixtures/one", "rm -rf target"),
+    ] {
+        let twins = Twins::of(&repository());
+        twins.same(make);
+        twins.same(remove);
+        twins.same(make);
+        twins.same(&format!("{remove}; {make}; git status --short"));
+    }
+}

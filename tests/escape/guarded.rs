@@ -422,6 +422,51 @@ fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
     }
 }
 
+/// Git appends to what is there, and follows links: in a reflog to the user's start-up file, say.
+#[test]
+fn no_link_comes_to_be_in_a_git_directory() {
+    refused(&[
+        "os.symlink('@DIR/plain', '@DIR/.git/refs/heads/y')",
+        "os.mkdir('@DIR/.git/logs'); os.symlink('@DIR/plain', '@DIR/.git/logs/HEAD')",
+        "os.makedirs('@DIR/.git/logs/refs/heads/n'); os.symlink('@DIR/plain', '@DIR/.git/logs/refs/heads/n/y')",
+        "os.mkdir('@DIR/.git/lfs'); os.symlink('@DIR/plain', '@DIR/l'); os.rename('@DIR/l', '@DIR/.git/lfs/l')",
+        "os.mkdir('@DIR/.git/lfs'); os.mkdir('@DIR/d'); os.symlink('@DIR/plain', '@DIR/d/l'); \
+         os.rename('@DIR/d', '@DIR/.git/lfs/d')",
+        "os.mkdir('@DIR/.git/gitweb') # git-instaweb(1) executes what is there",
+    ]);
+}
+
+/// In a directory of the run's own no name is guarded, so what was made there doesn't come to be beside the user's files.
+#[test]
+fn a_directory_of_settings_is_not_moved_out_of_one_of_the_runs() {
+    let files = [REPOSITORY, &[("sub/x", "x")]].concat();
+    let forms: Vec<String> = [
+        (".hg", "hgrc"),
+        (".jj", "workspace-config.toml"),
+        (".sl", "config"),
+        (".bzr", "branch/branch.conf"),
+        (".github", "hooks/x"),
+        (".config", "mise/config.toml"),
+    ]
+    .iter()
+    .flat_map(|(name, file)| {
+        let made = format!("os.makedirs('@DIR/n/{name}/x'); os.makedirs(os.path.dirname('@DIR/n/{name}/{file}'), exist_ok=True); write('@DIR/n/{name}/{file}'); ");
+        [
+            format!("{made}os.rename('@DIR/n/{name}', '@DIR/{name}')"),
+            format!("{made}os.rename('@DIR/n/{name}', '@DIR/sub/{name}')"),
+            format!("{made}os.symlink('@DIR/n/{name}', '@DIR/sub/{name}')"),
+        ]
+    })
+    .filter(|form| !form.contains("sub/.github") && !form.contains("sub/.config"))
+    .collect();
+    for profile in WRITING {
+        let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+        attempts(Probe::new(), &files, &forms)
+            .in_trees_of_their_own()
+            .refused(profile, REFUSED);
+    }
+}
+
 /// Without a `HEAD` that it understands, or `refs`, git takes the work tree or a directory above for the repository.
 #[test]
 fn a_repository_stays_one_to_git() {
@@ -443,6 +488,10 @@ fn a_repository_stays_one_to_git() {
         "b''",
         "b'ref: heads/x'",
         "b'ref: ../x'",
+        "b'ref: refs/heads/../../hooks/pre-commit'",
+        "b'ref: refs/heads/.x'",
+        "b'ref: refs/heads//x'",
+        "b'ref: refs/heads/x.lock'",
         "b'g' * 40",
         "b'0' * 39",
     ]

@@ -143,7 +143,7 @@ fn the_callers_directory_is_the_root_whatever_its_name_leads_to_by_now() {
 #[test]
 fn a_link_that_is_made_after_the_look_at_a_flag_stops_the_launch() {
     for flag in FLAGS {
-        for trace in [Trace::Exact, Trace::Fast] {
+        for trace in [Trace::Exact, Trace::Marked] {
             let place = place();
             fs::create_dir(place.path("tgt")).unwrap();
             let sandbox = sandbox(&place, flag, trace);

@@ -8,6 +8,7 @@ mod failures;
 mod guarded;
 mod launching;
 mod links;
+mod marks;
 mod metadata;
 mod moves;
 mod off_switch;

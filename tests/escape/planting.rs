@@ -209,7 +209,7 @@ fn assert_held(places: &[String], home: Home, flags: &[&str]) {
 
 const WRITING_THE_HOME: [&[&str]; 4] = [
     &["--profile", "trusted", "--root", "@ROOT"],
-    &["--profile", "trusted", "--root", "@ROOT", "--trace", "fast"],
+    &["--profile", "trusted", "--root", "@ROOT", "--trace", "exact"],
     &["--profile", "workspace", "--root", "@HOME"],
     &["--profile", "minimal", "--root", "@ROOT", "--write", "@HOME"],
 ];

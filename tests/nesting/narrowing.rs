@@ -162,3 +162,20 @@ fn named_hosts_inside_another_run_are_a_shortfall_and_accepted_mean_no_network()
     let accepted = inner("minimal --host api.example.com --accept-shortfall network", &command);
     outer("mcp-standard").bash(&accepted).stdout("-\n-\n-\n").ends();
 }
+
+/// Landlock of the run outside would let it.
+#[test]
+fn a_mark_opens_nothing_that_the_inner_run_may_not_read() {
+    let read = python_words(
+        "import ctypes, os; c = ctypes.CDLL(None, use_errno=True); fd = c.syscall(257, -100, b\"plain\", 0, 0x5f0c4ade); \
+         print(os.read(fd, 5) if fd >= 0 else os.strerror(ctypes.get_errno()))",
+    );
+    outer("workspace")
+        .bash(&format!(
+            "{read}; {}; {}",
+            inner("workspace", &read),
+            inner("minimal", &read)
+        ))
+        .stdout("b'plain'\nPermission denied\nPermission denied\n")
+        .ends();
+}

@@ -3,7 +3,6 @@
 use super::document::{Event, Page, Question, Verdict, kind_of_access, kind_of_record};
 use super::run::{Run, Suggested};
 use super::words::{self, EndFacts};
-use stockade::plan::Trace;
 use stockade::report::{Denial, Escalated, Kind, Report, Resources};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
@@ -81,7 +80,6 @@ fn refused(report: &Report) -> String {
     let different = report.denials.len();
     let mut text = match (different, report.enforcement.supervisor) {
         (0, false) => "unknown: no supervisor took part".to_string(),
-        (0, true) if report.enforcement.trace == Trace::Fast => "nothing, but reads weren't looked at".to_string(),
         (0, true) => "nothing".to_string(),
         (1, _) => "1 access".to_string(),
         _ => format!("{different} different accesses"),
@@ -98,13 +96,7 @@ fn refused(report: &Report) -> String {
 fn facts(report: &Report, brief: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let enforcement = &report.enforcement;
     let mut parts = vec![format!("Landlock ABI {}, seccomp", enforcement.landlock_abi)];
-    parts.extend(enforcement.supervisor.then(|| {
-        match enforcement.trace {
-            Trace::Exact => "supervisor",
-            Trace::Fast => "supervisor (without reads: `--trace fast`)",
-        }
-        .to_string()
-    }));
+    parts.extend(enforcement.supervisor.then(|| "supervisor".to_string()));
     parts.extend(enforcement.namespaces.iter().map(|name| format!("{name} namespace")));
     let mut facts = vec![
         ("ended", report_ending(report)),
@@ -112,9 +104,11 @@ fn facts(report: &Report, brief: &[(&'static str, String)]) -> Vec<(&'static str
         ("enforced by", shown(&parts.join(", "))),
         ("accepted shortfalls", shown(&enforcement.shortfalls.join(", "))),
         (
-            "kept exact",
+            "all reads judged by the supervisor",
             shown(enforcement.kept_exact.as_deref().unwrap_or_default()),
         ),
+        ("read natively", shown(&enforcement.read_natively.join(", "))),
+        ("left to the supervisor", shown(&enforcement.read_supervised.join(", "))),
         ("limits kept by", shown(&enforcement.limits_by)),
         (
             "limit noticed by",

@@ -3,6 +3,7 @@
 
 mod cache;
 mod cgroup;
+mod made;
 mod network;
 mod prepare;
 mod removal;

@@ -24,8 +24,8 @@ use super::room::Room;
 use super::running::{Holdings, Running, is_hurried};
 use super::scratch::Scratch;
 use super::survey::{Spot, survey};
-use super::taken;
 use super::workers;
+use super::{made, taken};
 use crate::command::ResolvedCommand;
 use crate::growth::{Growth, Reserve};
 use crate::plan::{Grouped, Handled, Home, Links, Plan, SupervisorAbility as Supervises};
@@ -152,6 +152,7 @@ pub fn prepare(
         most_processes: room.as_ref().map(Room::most_given),
         kept: reserve.as_ref().map(Reserve::kept),
         taken: places.state.map(taken::load).unwrap_or_default(),
+        earlier: places.state.into_iter().flat_map(made::identities).collect(),
     });
     let growth = plan.limits.disk.map(|_| Growth::begin(written(policy, private)));
     let (run_config, outer_request) = match plan.supervisor {

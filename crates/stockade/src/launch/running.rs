@@ -13,6 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::LaunchError;
 use super::cache::Cache;
 use super::cgroup::ControlGroup;
+use super::made::{self, MadeByRun};
 use super::network::ShutdownHandle;
 use super::room::Room;
 use super::scratch::Scratch;
@@ -704,9 +705,16 @@ impl Running {
             made.clear_shared_memory();
             let known = &supervisor.shared().run.run_config.taken;
             let places: Vec<PathBuf> = made.taken().filter(|place| !known.contains(place)).cloned().collect();
+            let is_made = |identity| made.has_made(identity);
+            let repositories = made
+                .repositories()
+                .into_iter()
+                .filter_map(|path| MadeByRun::at(path, is_made))
+                .collect();
             drop(made);
-            // Without it a later run only counts more as its own.
+            // Without them a later run only counts more, or less, as its own.
             let _ = self.state.as_ref().map(|state| taken::keep(state, &places));
+            let _ = self.state.as_ref().map(|state| made::keep(state, repositories));
             supervisor.shared().process_lists.clear();
             if self
                 .control_group

@@ -160,7 +160,7 @@ impl Rights {
         let access = Access::READ | Access::EXECUTE;
         match trace {
             Trace::Exact => self.supervised(access),
-            Trace::Fast => self.of(access, Path::new("")),
+            Trace::Marked => self.of(access, Path::new("")),
         }
     }
 

@@ -19,7 +19,7 @@ pub use files::{
     Cover, FileRule, Handled, Links, WorkersRule, is_looked_through, right_to_list, rights_of_own_proc,
     rights_on_behalf, rights_on_entries,
 };
-pub use reads::{KeptExact, Opening, Part, Reads, kept_exact, stays};
+pub use reads::{KeptExact, Opening, Part, Reads, is_too_large, kept_exact, must_be_open};
 pub use shortfall::{Missing, Shortfall};
 pub use stockade_sys::confine::Instruction;
 
@@ -130,7 +130,7 @@ pub struct Plan {
 pub struct Supervision {
     /// Who judges reading.
     pub reading: Reading,
-    /// What is seen of read-only opens.
+    /// Who judges read-only opens.
     pub trace: Trace,
     /// The ruleset's ABI: accesses that Landlock can't judge yet are done on behalf.
     pub landlock_abi: i32,
@@ -216,13 +216,11 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
         workers_private: rights.of_writing_workers(),
         cache: keeps_cache(policy, watch).then(|| rights.of_cache(reads.trace())),
         own_proc_rights: match watch {
-            Watch::Supervised(Supervision {
-                trace: Trace::Exact, ..
-            }) => 0,
-            _ => rights_of_own_proc(),
+            Watch::Supervised(_) => 0,
+            Watch::Alone | Watch::None => rights_of_own_proc(),
         },
         filter: program(policy, ability, watch)?,
-        environment: policy.environment.clone().into_iter().collect(),
+        environment: environment(policy, reads),
         home: home(policy),
         scratch_executes: executes(policy, "/tmp"),
         directory: policy.root.clone(),
@@ -239,6 +237,13 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
         network: sockets_on(policy, ability) == calls::Sockets::Hosts,
         shortfalls: missing,
     })
+}
+
+/// The target's environment: where Landlock alone judges marked reads, with the object that marks them. No profile and no
+/// flag can pass this variable.
+fn environment(policy: &Policy, reads: Reads<'_>) -> Vec<(OsString, OsString)> {
+    let object = matches!(reads, Reads::Marked(_)).then(|| ("LD_PRELOAD".into(), stockade_preload::PATH.into()));
+    policy.environment.clone().into_iter().chain(object).collect()
 }
 
 /// Who enforces what Landlock and the filter can't.

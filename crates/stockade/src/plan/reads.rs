@@ -1,4 +1,4 @@
-//! Who judges read-only opens: the supervisor, or Landlock alone (`--trace fast`).
+//! Who judges read-only opens that are marked: the supervisor, or Landlock alone.
 //!
 //! Landlock rules only add, so Landlock can judge a tree where nothing is closed, and the surroundings of closed names in a
 //! tree that the run can't write. In a tree that it writes, a file created beside a closed name would have no rule.
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 
 use super::calls::Sockets;
 use super::{Ability, Links, SupervisorAbility, Trace, files, shortfall, sockets_on};
-use crate::policy::{Access, Asks, Grant, GrantExtent, Policy};
+use crate::policy::{Access, Grant, GrantExtent, Policy};
 
 /// Who judges read-only opens.
 #[derive(Debug, Clone, Copy)]
 pub enum Reads<'a> {
-    /// The supervisor, which reports refusals.
+    /// The supervisor.
     Exact,
     /// Landlock, by rules for these paths.
-    Fast(&'a [Opening]),
+    Marked(&'a [Opening]),
 }
 
 impl<'a> Reads<'a> {
     pub(super) fn trace(self) -> Trace {
         match self {
             Reads::Exact => Trace::Exact,
-            Reads::Fast(_) => Trace::Fast,
+            Reads::Marked(_) => Trace::Marked,
         }
     }
 
     pub(super) fn openings(self) -> Option<&'a [Opening]> {
         match self {
             Reads::Exact => None,
-            Reads::Fast(openings) => Some(openings),
+            Reads::Marked(openings) => Some(openings),
         }
     }
 }
@@ -56,15 +56,15 @@ pub enum Part {
     Names,
 }
 
-/// The reason why the supervisor judges reads although `--trace fast` was requested.
+/// The reason why the supervisor judges all reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptExact {
-    /// The supervisor must see opens of files that it serves.
-    #[error("programs find hosts by files that the supervisor serves")]
-    Hosts,
-    /// A question starts with a call that the supervisor sees.
-    #[error("somebody is asked for what is refused")]
-    Asks,
+    /// The supervisor must see opens of a file that it serves, and a grant covers it.
+    #[error("programs find hosts by `{0}`, which the supervisor serves")]
+    Hosts(&'static str),
+    /// What is read is recorded.
+    #[error("what the run reads is recorded")]
+    Recorded,
     /// The supervisor serves the script's text.
     #[error("the script is read as it was checked")]
     Script,
@@ -90,15 +90,9 @@ pub enum KeptExact {
     /// Landlock can't let a program be executed without letting it be read.
     #[error("programs of `{}` may be started and not read", .0.display())]
     Executed(PathBuf),
-    /// A file that the run creates there anew would have no rule.
-    #[error("the run may make `{}` anew", .0.display())]
-    MadeAnew(PathBuf),
     /// A file that the run creates beside it would have no rule.
     #[error("`{}` is closed, and the run writes beside it", .0.display())]
     Closed(PathBuf),
-    /// A rule for a directory covers everything in it.
-    #[error("the directory `{}` is granted without what is in it", .0.display())]
-    Alone(PathBuf),
     /// Its entries are unknown.
     #[error("`{}` can't be listed", .0.display())]
     Unlisted(PathBuf),
@@ -107,9 +101,19 @@ pub enum KeptExact {
     Mounted(PathBuf),
 }
 
-/// Whether a grant's path stays the same object: a run may replace a file, and create a flag's tree anew.
-pub fn stays(grant: &Grant) -> bool {
-    grant.extent == GrantExtent::Subtree && Links::of(&grant.origin) != Links::Refused
+/// The files by which programs find hosts, which a grant of `/etc` would open.
+const OF_HOSTS: [&str; 2] = ["/etc/resolv.conf", "/etc/hosts"];
+
+/// Whether Landlock judges some of a grant's tree in any case: it is executed, which needs the right to read. In a tree that
+/// is written nothing closed may be either: the run could move it to where Landlock reads.
+pub fn must_be_open(grant: &Grant) -> bool {
+    grant.access.intersects(Access::EXECUTE | Access::CHANGE)
+}
+
+/// Whether a grant's tree is too large, or not a disk's, to be looked through.
+pub fn is_too_large(grant: &Grant) -> bool {
+    grant.extent == GrantExtent::Subtree
+        && (shortfall::is_too_large(&grant.path) || ["/proc", "/sys"].iter().any(|tree| grant.path.starts_with(tree)))
 }
 
 /// The reason in a policy that keeps Landlock from judging reads alone, if the policy has one.
@@ -117,40 +121,23 @@ pub fn kept_exact(policy: &Policy, ability: Ability) -> Option<KeptExact> {
     if ability.supervisor == SupervisorAbility::Outer {
         return Some(KeptExact::Inside);
     }
-    if policy.asks != Asks::Nothing {
-        return Some(KeptExact::Asks);
-    }
+    let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     if sockets_on(policy, ability) == Sockets::Hosts {
-        return Some(KeptExact::Hosts);
+        let is_read =
+            |file: &&&str| chosen().any(|grant| grant.access.contains(Access::READ) && grant.covers(Path::new(file)));
+        if let Some(file) = OF_HOSTS.iter().find(is_read) {
+            return Some(KeptExact::Hosts(file));
+        }
     }
     if let Some(denial) = files::globs_into_found_trees(policy).next() {
         return Some(KeptExact::Base(denial.origin.to_string()));
     }
-    let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
-    let is_too_large = |grant: &&Grant| {
-        grant.extent == GrantExtent::Subtree
-            && (shortfall::is_too_large(&grant.path)
-                || ["/proc", "/sys"].iter().any(|tree| grant.path.starts_with(tree)))
-    };
-    if let Some(grant) = chosen().find(is_too_large) {
+    if let Some(grant) = chosen().find(|grant| must_be_open(grant) && is_too_large(grant)) {
         return Some(KeptExact::TooLarge(grant.path.clone()));
     }
     let is_only_executed =
         |grant: &&Grant| grant.access.contains(Access::EXECUTE) && !grant.access.contains(Access::READ);
-    if let Some(grant) = chosen().find(is_only_executed) {
-        return Some(KeptExact::Executed(grant.path.clone()));
-    }
-    let lies_in_another = |path: &Path| {
-        chosen().any(|grant| {
-            grant.extent == GrantExtent::Subtree
-                && grant.access.contains(Access::READ)
-                && path != grant.path
-                && grant.covers(path)
-        })
-    };
-    let may_be_made_anew =
-        |grant: &&Grant| grant.access.intersects(Access::CHANGE) && !stays(grant) && !lies_in_another(&grant.path);
     chosen()
-        .find(may_be_made_anew)
-        .map(|grant| KeptExact::MadeAnew(grant.path.clone()))
+        .find(is_only_executed)
+        .map(|grant| KeptExact::Executed(grant.path.clone()))
 }

@@ -153,8 +153,11 @@ fn named_hosts_and_ports_need_a_supervisor_of_the_runs_own() {
         assert!(plan.network && plan.shortfalls.is_empty());
         // Landlock keeps the run from everybody, should the supervisor be gone.
         assert!(plan.handled.tcp);
-        // The supervisor must see opens of files that it serves.
-        assert_eq!(kept_exact(&policy, own), Some(KeptExact::Hosts));
+        // The supervisor must see opens of files that it serves, and nothing grants them.
+        assert_eq!(kept_exact(&policy, own), None);
+        let mut open = policy.clone();
+        open.grants.push(grant(Access::READ, "/etc", flag()));
+        assert_eq!(kept_exact(&open, own), Some(KeptExact::Hosts("/etc/resolv.conf")));
         assert_eq!(missing(&policy, outer), [Shortfall::Network]);
         let without = compile(&policy, outer, &[Shortfall::Network], Reads::Exact).unwrap();
         assert!(!without.network && without.handled.tcp);
@@ -394,7 +397,7 @@ fn reading_is_landlocks_until_it_grants_more_for_the_sake_of_executing() {
 }
 
 #[test]
-fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
+fn marked_reads_are_landlocks_where_it_can_be_told_all_that_is_read() {
     let shipped = |line| Origin::Shipped {
         profile: "workspace".into(),
         line,
@@ -404,13 +407,14 @@ fn the_fast_trace_is_taken_where_landlock_can_be_told_all_that_is_read() {
     let written = || grant(Access::WRITING | Access::EXECUTE, "/work", shipped(1));
     assert_eq!(kept(vec![]), None);
     assert_eq!(kept(vec![data(), written()]), None);
-    // A flag's tree may be removed and created anew, and then has no rule; inside another tree it has that tree's rule.
-    let inside = || grant(Access::WRITING, "/work/out", flag());
-    assert_eq!(kept(vec![inside()]), Some(KeptExact::MadeAnew("/work/out".into())));
-    assert_eq!(kept(vec![written(), inside()]), None);
+    assert_eq!(kept(vec![grant(Access::WRITING, "/work/out", flag())]), None);
     for tree in ["/", "/home", "/proc/1", "/sys/class"] {
-        let tree = grant(Access::READ, tree, flag());
-        assert_eq!(kept(vec![tree.clone()]), Some(KeptExact::TooLarge(tree.path)));
+        for access in [Access::READ | Access::EXECUTE, Access::WRITING] {
+            let tree = grant(access, tree, flag());
+            assert_eq!(kept(vec![tree.clone()]), Some(KeptExact::TooLarge(tree.path)));
+        }
+        // Where it is only read Landlock grants nothing of it.
+        assert_eq!(kept(vec![grant(Access::READ, tree, flag())]), None);
     }
     // As without the capability READ.
     let executed = grant(Access::EXECUTE, "/work", shipped(1));
@@ -436,7 +440,7 @@ fn landlock_alone_opens_what_was_found_to_be_open() {
         opening("/work/open", Access::READ | Access::EXECUTE, Part::All),
         opening("/work", Access::READ | Access::EXECUTE, Part::Names),
     ];
-    let plan = compile(&policy(vec![base, written]), WATCHED, &[], Reads::Fast(&openings)).unwrap();
+    let plan = compile(&policy(vec![base, written]), WATCHED, &[], Reads::Marked(&openings)).unwrap();
     let rights = |path: &str| {
         let rule = plan.rules.iter().find(|rule| rule.path == Path::new(path));
         rule.map(|rule| rule.rights)
@@ -446,7 +450,7 @@ fn landlock_alone_opens_what_was_found_to_be_open() {
     const READ_DIR: u64 = 1 << 3;
     assert_eq!(rights("/work/open"), Some(EXECUTE | READ_FILE | READ_DIR));
     assert_eq!(rights("/work"), Some(READ_DIR));
-    assert_eq!(plan.supervision.unwrap().trace, Trace::Fast);
+    assert_eq!(plan.supervision.unwrap().trace, Trace::Marked);
     assert!(plan.workers_rules.iter().any(|rule| rule.path == Path::new("/work")));
 }
 

@@ -23,6 +23,8 @@ use crate::profile::Origin;
 pub enum Arrival<'p> {
     /// A directory that had this name, with everything in it.
     Directory(&'p Path),
+    /// A directory where nothing was guarded for being the run's own: what its new name begins may be in it.
+    Made,
     /// A file, as far as the supervisor saw: another supervisor's run may have put a directory in its place by now.
     File,
     /// A symbolic link, whose target may be anything.
@@ -39,7 +41,7 @@ impl<'a> Matcher<'a> {
             all.find(|(denial, course)| denial.access.intersects(Access::CHANGE) && course.is_filled(arrival, new));
         match arrival {
             Arrival::Directory(old) => filled.map(|(denial, _)| denial).or_else(|| self.crossed(old, new)),
-            Arrival::File | Arrival::Link => filled.map(|(denial, _)| denial),
+            Arrival::Made | Arrival::File | Arrival::Link => filled.map(|(denial, _)| denial),
         }
     }
 
@@ -181,7 +183,7 @@ impl Course {
             Course::Listed(closing) => match arrival {
                 Arrival::File => closing.is_filled(None, new),
                 Arrival::Directory(old) => closing.is_filled(Some(old), new),
-                Arrival::Link => closing.is_filled(new.parent(), new),
+                Arrival::Made | Arrival::Link => closing.is_filled(new.parent(), new),
             },
             Course::Steps(steps) => {
                 let from = match arrival {
@@ -189,7 +191,7 @@ impl Course {
                     Arrival::Directory(old) => old,
                     // A symlink may lead anywhere. A glob that closes names at any depth would match below every name,
                     // so it counts only where this very name advances the glob.
-                    Arrival::Link => new.parent().unwrap_or(new),
+                    Arrival::Made | Arrival::Link => new.parent().unwrap_or(new),
                 };
                 let (before, after) = (positions(steps, from), positions(steps, new));
                 matches!(after, GlobPositions::Before(_)) && !after.is_among(&before)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::refusal::{Counted, Reason, Refusal};
 use super::{milliseconds, text};
 use crate::policy::Kind;
-use crate::policy::{self, DenialKind, Target};
+use crate::policy::{self, DenialKind, Target, git_directory};
 
 /// A refused access. The target chooses the texts: they are kept unchanged, except bytes that aren't UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,8 +110,10 @@ impl Denial {
         let is_closed = ["guarded ", "secret ", GIT_CONFIG]
             .iter()
             .any(|start| rule.text.starts_with(start));
+        let is_of_git = git_directory(Path::new(&self.target)).is_some();
+        let is_closed = is_closed || is_of_git;
         // Programs make directories for settings that they then don't write.
-        let makes_directory = self.syscall.starts_with("mkdir") && !self.stopped_git();
+        let makes_directory = self.syscall.starts_with("mkdir") && !self.stopped_git() && !is_of_git;
         let is_change = matches!(self.access, Kind::Write | Kind::Create | Kind::Delete) && !makes_directory;
         is_closed && !is_own && !is_copied && (is_change || self.access == Kind::Read && self.stopped_git())
     }

@@ -5,16 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Report;
-use super::course::{Stream, Timeline};
+use super::course::Timeline;
 use super::denial::Denial;
 use super::grant::{self, FlagGrant, GrantLimits, path_of};
 use super::host::{self, Endpoint};
 use super::likelihood::{Weighed, weigh};
-use super::mention::tells_of_refusal;
 use super::refusal::{Reason, Refusal, Refusals};
 use super::suggestion::{self, Suggestion};
 use super::timeline::{Cause, Withheld};
-use crate::plan::Trace;
 use crate::policy::Kind;
 use crate::policy::{Access, Matcher, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Origin;
@@ -91,9 +89,6 @@ pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>)
         .enumerate()
         .map(|(rank, weighed)| denial(weighed, rank, run_context, &grant_limits));
     let withheld = withheld(&cause, report);
-    let is_explained = withheld.is_some() || weighed.iter().any(|weighed| weighed.explains);
-    let is_unseen =
-        facts.failed && !is_explained && report.enforcement.trace == Trace::Fast && tells_of_one(run_context);
     let suggestion = match &withheld {
         None => suggest(&weighed, run_context, &grant_limits),
         Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
@@ -101,20 +96,8 @@ pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>)
     Judgement {
         denials: withheld.iter().cloned().chain(refused).collect(),
         suggestion,
-        unsure: cause == Cause::Unsure || is_unseen,
+        unsure: cause == Cause::Unsure,
     }
-}
-
-/// Whether the run reported a refusal at its end.
-fn tells_of_one(run_context: &RunContext<'_>) -> bool {
-    const LAST: usize = 16;
-    let texts = run_context
-        .timeline
-        .said
-        .iter()
-        .rev()
-        .filter(|said| said.stream == Stream::Error);
-    texts.take(LAST).any(|said| tells_of_refusal(&said.text))
 }
 
 /// A denial for a failure that wasn't refused: the run lacked a variable or program.

@@ -139,11 +139,17 @@ pub struct Enforcement {
     pub landlock_abi: i32,
     /// Whether the supervisor took part.
     pub supervisor: bool,
-    /// The read-only opens that the supervisor sees. With `fast`, refused ones aren't among the denials.
+    /// Who judged opens that only read: with `marked` the kernel alone those that programs mark.
     pub trace: Trace,
-    /// The reason why it is `exact` although `fast` was requested.
+    /// The reason why it is `exact`, unless that was requested.
     #[serde(default)]
     pub kept_exact: Option<String>,
+    /// The trees where the kernel alone judged marked opens.
+    #[serde(default)]
+    pub read_natively: Vec<String>,
+    /// The reasons why other trees were left to the supervisor.
+    #[serde(default)]
+    pub read_supervised: Vec<String>,
     /// The run's own namespaces.
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.

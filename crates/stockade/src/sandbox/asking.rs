@@ -135,6 +135,12 @@ impl Sandbox {
         self.escalating.text.as_ref().map(|(path, ..)| path.as_path())
     }
 
+    /// Whether each access that is allowed is reported.
+    pub(super) fn records_reads(&self) -> bool {
+        let observer = self.escalating.observer.as_ref();
+        observer.is_some_and(|observer| observer.wants_allowed())
+    }
+
     /// The programs executed to ask somebody.
     pub(super) fn approver_programs(&self) -> Vec<PathBuf> {
         let approver = self.escalating.approver.as_ref();

@@ -41,7 +41,7 @@ use crate::config::Configuration;
 use crate::kernel;
 use crate::launch::{self, CacheKey, CallersSignals, Event, Input, LaunchError, Places, Prepared, Running, Streams};
 use crate::plan::{
-    self, Ability, Grouped, KeptExact, Missing, Opening, Plan, PlanError, Reads, Shortfall, SupervisorAbility, Trace,
+    self, Ability, Grouped, KeptExact, Missing, Plan, PlanError, Reads, Shortfall, SupervisorAbility, Trace,
 };
 use crate::policy::{
     self, Access, Additions, Capabilities, Circumstances, DenialKind, DenialRule, Grant, GrantExtent, HostGrant,
@@ -52,6 +52,7 @@ use crate::real_path::{SHARED, Walked, Walker, real_path};
 use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use asking::Escalating;
+use reads::Native;
 
 /// A profile with additions: commands run in it.
 ///
@@ -116,7 +117,7 @@ impl Sandbox {
             resolver: None,
             additions: Additions::NONE,
             accepted: Vec::new(),
-            trace: Trace::Exact,
+            trace: Trace::Marked,
             foreign_trees: None,
             escalating: Escalating::NONE,
             guarded: Vec::new(),
@@ -314,7 +315,7 @@ impl Sandbox {
         self
     }
 
-    /// What is seen of read-only opens. [`Trace::Fast`] takes effect if Landlock can judge them alone; otherwise
+    /// Who judges read-only opens. [`Trace::Marked`], the default, takes effect if Landlock can judge them alone; otherwise
     /// [`Enforcement::kept_exact`](crate::report::Enforcement::kept_exact) gives the reason.
     #[must_use]
     pub fn trace(mut self, trace: Trace) -> Self {
@@ -532,17 +533,16 @@ impl Command {
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
-        let openings = sandbox.openings(&policy, ability);
-        let reads = match &openings {
-            Some(Ok(openings)) => Reads::Fast(openings),
+        let native = sandbox.native(&policy, ability);
+        let reads = match &native {
+            Some(Ok(native)) => Reads::Marked(&native.openings),
             None | Some(Err(_)) => Reads::Exact,
         };
         let plan = debug_span!("plan").in_scope(|| plan::compile(&policy, ability, &sandbox.accepted, reads))?;
         let mut streams = self.streams.clone();
         streams.inherit_output &= plan.limits.output.is_none();
         let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
-        let kept = openings.and_then(Result::err);
-        report.enforcement.kept_exact = kept.map(|kept| kept.to_string());
+        outcome::tell_of_reads(&mut report.enforcement, native);
         Ok(Ready {
             sandbox: sandbox.clone(),
             state: sandbox.surroundings.state.clone(),
@@ -606,17 +606,19 @@ impl Command {
 }
 
 impl Sandbox {
-    /// The paths that Landlock alone may open for reading, if requested, or the reason why it may not.
-    fn openings(&self, policy: &Policy, ability: Ability) -> Option<Result<Vec<Opening>, KeptExact>> {
+    /// What Landlock alone reads, unless the supervisor is to judge all of it, or the reason why it does.
+    fn native(&self, policy: &Policy, ability: Ability) -> Option<Result<Native, KeptExact>> {
         if self.trace == Trace::Exact || ability.supervisor == SupervisorAbility::None {
             return None;
         }
-        if self.script_path().is_some() {
-            return Some(Err(KeptExact::Script));
-        }
-        Some(match plan::kept_exact(policy, ability) {
+        let kept = match () {
+            () if self.script_path().is_some() => Some(KeptExact::Script),
+            () if self.records_reads() => Some(KeptExact::Recorded),
+            () => plan::kept_exact(policy, ability),
+        };
+        Some(match kept {
             Some(kept) => Err(kept),
-            None => reads::openings(policy),
+            None => debug_span!("reads").in_scope(|| reads::native(policy)),
         })
     }
 

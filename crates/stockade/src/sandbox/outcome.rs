@@ -1,9 +1,10 @@
 //! The outcome of a run.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::plan::{Ability, Grouped, Plan, Trace};
+use super::reads::Native;
+use crate::plan::{Ability, Grouped, KeptExact, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
 
@@ -96,6 +97,8 @@ impl Report {
                 supervisor: false,
                 trace: Trace::Exact,
                 kept_exact: None,
+                read_natively: Vec::new(),
+                read_supervised: Vec::new(),
                 namespaces: Vec::new(),
                 shortfalls: Vec::new(),
                 limits_by: "sampling".to_string(),
@@ -129,6 +132,19 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
         Grouped::All => report.enforcement.limits_by = "control group".into(),
     }
     report
+}
+
+/// Tells who judges which reads.
+pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result<Native, KeptExact>>) {
+    match native {
+        None => {}
+        Some(Err(kept)) => enforcement.kept_exact = Some(kept.to_string()),
+        Some(Ok(native)) => {
+            let shown = |path: PathBuf| path.display().to_string();
+            enforcement.read_natively = native.trees.into_iter().map(shown).collect();
+            enforcement.read_supervised = native.left.into_iter().map(|(_, kept)| kept.to_string()).collect();
+        }
+    }
 }
 
 /// Sorts by start time, and is unique to a run.

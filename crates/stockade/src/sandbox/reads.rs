@@ -1,17 +1,16 @@
-//! The parts of a run's trees that Landlock alone may open for reading, for `--trace fast`: one walk through them finds
-//! the closed paths.
+//! The parts of a run's trees that Landlock alone may open for reading: one walk through them finds the closed paths.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, DirEntry, FileType, Metadata};
-use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::mounts::Mounts;
-use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, stays};
+use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_large, must_be_open};
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
 use crate::supervise;
 
@@ -21,22 +20,26 @@ const MOST_ENTRIES: usize = 1 << 20;
 /// The most rules around closed paths: each costs some microseconds of every launch.
 const MOST_OPENINGS: usize = 16_384;
 
+/// What Landlock alone reads.
+#[derive(Debug, Default)]
+pub(super) struct Native {
+    /// The paths that it opens.
+    pub openings: Vec<Opening>,
+    /// The trees where it reads, in part where something in them is closed.
+    pub trees: Vec<PathBuf>,
+    /// The trees that are left to the supervisor, and why.
+    pub left: Vec<(PathBuf, KeptExact)>,
+}
+
 /// The paths that may be opened in the trees and files of a policy's chosen grants.
 ///
 /// # Errors
 /// The reason why Landlock can't judge reads alone.
-pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
+pub(super) fn native(policy: &Policy) -> Result<Native, KeptExact> {
     let matcher = Matcher::new(policy);
     let trees = trees(policy);
-    if let Some(place) = Mounts::unusual(trees.keys().copied()) {
-        return Err(KeptExact::Mounted(place));
-    }
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     let writes = |grant: &&Grant| grant.access.intersects(Access::CHANGE);
-    let is_to_be_made = |grant: &&Grant| !trees.keys().any(|tree| grant.path.starts_with(tree) && tree.exists());
-    if let Some(grant) = chosen().filter(writes).find(is_to_be_made) {
-        return Err(KeptExact::MadeAnew(grant.path.clone()));
-    }
     let mut walk = ReadsWalk {
         by_other_names: supervise::closed_to_reading(policy, &matcher),
         matcher,
@@ -46,28 +49,33 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
         around: BTreeSet::new(),
         seen: 0,
     };
-    for tree in trees.keys() {
-        walk.through(tree)?;
-    }
-    // A path created anew has its parent directory's rule, if there is one.
-    let is_without_rule = |grant: &&Grant| {
-        let above = grant.path.parent().unwrap_or(&grant.path);
-        (!stays(grant) || !grant.path.exists()) && walk.around.contains(above)
-    };
-    if let Some(grant) = chosen().filter(writes).find(is_without_rule) {
-        return Err(KeptExact::MadeAnew(grant.path.clone()));
-    }
-    let mut openings = Vec::new();
+    let mut native = Native::default();
     for (tree, (access, links)) in &trees {
-        walk.open(tree, *access, *links, &mut openings)?;
+        let opened = match Mounts::unusual(iter::once(*tree)) {
+            Some(place) => Err(KeptExact::Mounted(place)),
+            None => walk
+                .through(tree)
+                .and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
+        };
+        match opened {
+            Ok(()) => native.trees.push(tree.to_path_buf()),
+            Err(kept) if chosen().any(|grant| must_be_open(grant) && grant.path.starts_with(tree)) => return Err(kept),
+            Err(kept) => {
+                native.openings.retain(|opening| !opening.path.starts_with(tree));
+                native.left.push((tree.to_path_buf(), kept));
+            }
+        }
+    }
+    for grant in chosen().filter(|grant| is_too_large(grant)) {
+        native
+            .left
+            .push((grant.path.clone(), KeptExact::TooLarge(grant.path.clone())));
     }
     for grant in chosen().filter(|grant| grant.extent == GrantExtent::Single && grant.access.contains(Access::READ)) {
         // A rule for a directory would cover everything in it.
-        if fs::symlink_metadata(&grant.path).is_ok_and(|found| found.is_dir()) {
-            return Err(KeptExact::Alone(grant.path.clone()));
-        }
-        if !walk.closes_file(&grant.path) {
-            openings.push(Opening {
+        let is_directory = fs::symlink_metadata(&grant.path).is_ok_and(|found| found.is_dir());
+        if !is_directory && !walk.closes_file(&grant.path) {
+            native.openings.push(Opening {
                 path: grant.path.clone(),
                 access: grant.access & (Access::READ | Access::EXECUTE),
                 part: Part::All,
@@ -75,13 +83,15 @@ pub(super) fn openings(policy: &Policy) -> Result<Vec<Opening>, KeptExact> {
             });
         }
     }
-    Ok(openings)
+    Ok(native)
 }
 
 /// The trees to walk, each with the access to all of it and the meaning of links in its path.
 fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
     let mut trees: BTreeMap<&Path, (Access, Links)> = BTreeMap::new();
-    let is_tree = |grant: &&Grant| is_looked_through(policy, grant) && grant.extent == GrantExtent::Subtree;
+    let is_tree = |grant: &&Grant| {
+        is_looked_through(policy, grant) && grant.extent == GrantExtent::Subtree && !is_too_large(grant)
+    };
     for grant in policy.grants.iter().filter(is_tree) {
         let access = grant.access & (Access::READ | Access::EXECUTE);
         let links = Links::of(&grant.origin);

@@ -143,9 +143,13 @@ pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Result<CallAns
 /// Records a directory that the run made. Nothing in it is guarded for its name alone, as cloned repositories need.
 pub fn note_directory(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look() {
-        context
-            .judge
-            .note_made(|list| Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES));
+        let is_repository = taking_over::is_repository(place.name());
+        context.judge.note_made(|list| {
+            Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES);
+            if is_repository {
+                list.found(place.name());
+            }
+        });
     }
 }
 
@@ -434,7 +438,9 @@ fn judge_move(
     context.enforce(context.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
     refuse_bringing(context, (old_name, moved, first), new_name, &arriving)?;
     refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
+    refuse_filling_from_own(context, (old, moved), new, &arriving)?;
     if exchanges {
+        refuse_filling_from_own(context, (new, replaced), old, &leaving)?;
         refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
         refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         refuse_bringing(context, (new_name, replaced, second), old_name, &leaving)?;
@@ -496,6 +502,27 @@ fn refuse_bringing(
     context.enforce(verdict, attempt, new, CLOSED).map(drop)
 }
 
+/// Refuses to move a directory out of one that the run made, where no name is guarded, if its name begins one that is.
+fn refuse_filling_from_own(
+    context: &NotifyContext<'_>,
+    (old, moved): (&Place, Option<PinnedEntry>),
+    new: &Place,
+    attempt: &RefusedAttempt<'_>,
+) -> Result<(), Errno> {
+    let leaves_own = || {
+        context
+            .judge
+            .realms()
+            .any(|run_policy| run_policy.made().leaves_own(old.name(), new.name()))
+    };
+    match moved {
+        Some(moved) if moved.is_directory() && leaves_own() => {
+            refuse_filling(context, &[Arrival::Made], new.name(), attempt)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses an entry that would put something at a denied path below its new name. For a directory the errno is that of
 /// another file system: programs then copy it file by file, and each file is judged.
 fn refuse_filling(
@@ -506,7 +533,7 @@ fn refuse_filling(
 ) -> Result<(), Errno> {
     for arrival in arrivals {
         let errno = match arrival {
-            Arrival::Directory(_) | Arrival::File => Errno(libc::EXDEV),
+            Arrival::Directory(_) | Arrival::Made | Arrival::File => Errno(libc::EXDEV),
             Arrival::Link => CLOSED,
         };
         context.enforce(context.judge.filling(*arrival, new), attempt, new, errno)?;

@@ -110,20 +110,6 @@ impl Heard {
         self.launchers.extend(processes);
     }
 
-    /// The last text of a process, with its earlier texts since an end of line, and the time of the first of them.
-    pub fn last_line(&self, process: i32) -> Option<(String, Duration)> {
-        const MOST_PARTS: usize = 16;
-        let of_process = self.said.iter().rev().map(|(_, said)| said);
-        let mut parts = of_process.filter(|said| said.process == process).take(MOST_PARTS);
-        let last = parts.next()?;
-        let (mut line, mut at) = (last.text.clone(), last.at);
-        for said in parts.take_while(|said| !said.text.ends_with('\n')) {
-            line.insert_str(0, &said.text);
-            at = said.at;
-        }
-        Some((line, at))
-    }
-
     /// The timeline of all runs together.
     pub fn timeline(&self) -> Timeline {
         self.of_runs(|_| true)

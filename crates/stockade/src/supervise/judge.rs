@@ -585,10 +585,12 @@ impl Judge<'_> {
 
     /// Judges bringing something that isn't a plain file into a `.git` from outside: git would write through a link.
     pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
-        let is_inside = git_directory(new).is_some_and(|git| git != new);
+        let Some(git) = git_directory(new).filter(|git| *git != new) else {
+            return AccessVerdict::Static;
+        };
         let comes_from_outside = old.is_none_or(|old| git_directory(old).is_none());
-        let is_own = || self.run_policy.run_config.is_in_cache(new) || self.is_of_own_repository(new);
-        if !is_inside || !comes_from_outside || is_own() {
+        // What the run made in another's doesn't count: git follows links there as it does elsewhere.
+        if !comes_from_outside || self.run_policy.run_config.is_in_cache(new) || self.has_made(git) {
             return AccessVerdict::Static;
         }
         let denials = &self.run_policy.run_config.policy.denials;

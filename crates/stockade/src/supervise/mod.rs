@@ -53,7 +53,6 @@ mod system_v;
 mod taking_over;
 mod terminals;
 mod truncate;
-mod unseen;
 mod worker;
 mod worker_fds;
 
@@ -61,5 +60,6 @@ pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
 pub use hard_links::closed_to_reading;
 pub use nested::{Told, request, told};
+pub use pinned::Identity;
 pub use shared::{Aides, RunConfig, Shared, Telling};
 pub use synthetic_files::{Script, ServedTo};

@@ -17,7 +17,7 @@ use super::hearing;
 use super::nested_runs::{NestRequest, NestedRun};
 use super::notify_context::NotifyContext;
 use super::shared::{RunConfig, Shared};
-use crate::plan::{self, Supervision, Trace};
+use crate::plan::{self, Supervision};
 use crate::policy::{Policy, Target};
 use crate::profile::path_bytes;
 use crate::report::{Counted, Refusals, Timeline};
@@ -117,15 +117,12 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 }
 
 /// Makes the connection that a nested run's launcher or warden asks for: one end of a socket pair takes the socket's
-/// place, and a thread of its own reads from the other.
-///
-/// Opens that the supervisor doesn't see couldn't be narrowed: then there is no connection, and no nested run.
+/// place, and a thread of its own reads from the other. Marked opens are none of its business: the inner run's filter
+/// refuses them, so that they come without their mark.
 pub fn connect(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
     let shared = context.shared();
-    let sees_all = shared.run.run_config.supervision.trace == Trace::Exact;
-    let nest_request =
-        NestRequest::new(context.worker_fds(), context.caller(), context.judge.nested_runs).filter(|_| sees_all);
+    let nest_request = NestRequest::new(context.worker_fds(), context.caller(), context.judge.nested_runs);
     let nest_request = nest_request.ok_or(REFUSED)?;
     let keepers = hearing::with_parent(shared, context.caller());
     let (ours, theirs) = outer::pair()?;
@@ -210,6 +207,7 @@ impl NestConnection {
         let reading = plan::reading(&request.policy);
         let run_config = RunConfig {
             taken: Vec::new(),
+            earlier: Vec::new(),
             supervision: Supervision {
                 reading,
                 ..self.shared.run.run_config.supervision

@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::answer::Errno;
 use super::worker_fds::WorkerFds;
 use stockade_sys::file;
@@ -58,7 +60,7 @@ impl FileSystemKind {
 }
 
 /// Identifies an object by device, inode and birth time: an inode number is reused once its object is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     device: (u32, u32),
     inode: u64,

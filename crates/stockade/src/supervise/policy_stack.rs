@@ -266,7 +266,8 @@ impl PolicyStack<'_> {
     pub fn note_taken(&self, repository: &Path, part: Identity) {
         let whole = Identity::at(repository);
         self.in_all_runs(|made| {
-            let is_own = made.has_made(part) || whole.is_some_and(|whole| made.has_made(whole));
+            let is_runs = |identity| made.has_made(identity) || made.earlier.contains(&identity);
+            let is_own = is_runs(part) || whole.is_some_and(is_runs);
             if !is_own || made.was_anothers(repository) {
                 made.take(repository);
             }

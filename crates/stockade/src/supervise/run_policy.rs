@@ -36,6 +36,7 @@ impl RunPolicy {
             made.claim(repository, None);
             made.take(repository);
         }
+        made.earlier = run_config.earlier.iter().copied().collect();
         RunPolicy {
             run_config,
             closed: OnceLock::new(),

@@ -1,7 +1,7 @@
 //! State that all workers of a run share: the policy, the objects that the run has made, the refusals.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::hash::Hash;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ use crate::mutex::lock;
 use crate::network::RunNetwork;
 use crate::plan::Supervision;
 use crate::policy::{Mode, Policy};
+use crate::real_path::REPOSITORIES;
 use crate::report::{Faults, Reason, Refusal, Refusals};
 
 /// The configuration of a run, as its supervisor needs it.
@@ -50,6 +51,8 @@ pub struct RunConfig {
     pub kept: Option<SpaceReserve>,
     /// Places of repositories that earlier runs removed.
     pub taken: Vec<PathBuf>,
+    /// Repositories that earlier runs made, and the directories that they are in.
+    pub earlier: Vec<Identity>,
 }
 
 impl RunConfig {
@@ -164,6 +167,10 @@ pub struct Made {
     vacated: BTreeMap<PathBuf, Option<Identity>>,
     /// Git directories of others, and those of other version control, of which the run has removed what makes them one.
     taken: BTreeSet<PathBuf>,
+    /// Repositories that the run made, where it did.
+    repositories: BTreeSet<PathBuf>,
+    /// Those of earlier runs, and the directories that they are in: this run's own only in that it may replace them.
+    pub earlier: HashSet<Identity>,
     /// Directories of others that the run has moved.
     carried: HashSet<Identity>,
     /// Whether the run has written, in a directory of its own, what would be guarded elsewhere.
@@ -199,9 +206,42 @@ impl Made {
 
     /// Records that an object lost this name, unless the run made it.
     pub fn vacate(&mut self, name: &Path, identity: Identity) {
-        if !self.has_made(identity) {
+        if !self.has_made(identity) && !self.is_of_earlier(name, identity) {
             self.claim(name, Some(identity));
         }
+    }
+
+    /// Whether an object is a repository of an earlier run's, or in one or beside one, and in no other repository.
+    pub fn is_of_earlier(&self, name: &Path, identity: Identity) -> bool {
+        if self.earlier.is_empty() {
+            return false;
+        }
+        let is_earlier = |above: &Path| Identity::at(above).is_some_and(|identity| self.earlier.contains(&identity));
+        let is_repository = |above: &Path| {
+            REPOSITORIES
+                .iter()
+                .any(|one| above.file_name() == Some(OsStr::new(one)))
+        };
+        let mut above = name.ancestors().skip(1);
+        self.earlier.contains(&identity)
+            || !is_repository(name)
+                && above
+                    .find(|above| is_earlier(above) || is_repository(above))
+                    .is_some_and(is_earlier)
+    }
+
+    /// Records a repository that the run made.
+    pub fn found(&mut self, repository: &Path) {
+        if self.repositories.len() < Made::MOST {
+            self.repositories.insert(repository.to_path_buf());
+        }
+    }
+
+    /// The repositories that the run made and that may be there still, and the directories that they are in.
+    pub fn repositories(&self) -> BTreeSet<&Path> {
+        const MOST: usize = 1024;
+        let repositories = self.repositories.iter().take(MOST);
+        repositories.flat_map(|repository| repository.ancestors()).collect()
     }
 
     /// Records that a repository of others, or a part of one, is gone from this place.
@@ -246,6 +286,16 @@ impl Made {
     /// Whether the run made this directory or link.
     pub fn has_made(&self, identity: Identity) -> bool {
         self.directories.contains(&identity) || self.links.contains(&identity)
+    }
+
+    /// Whether a move leaves a directory of the run's own, and leads to one that isn't.
+    pub fn leaves_own(&self, old: &Path, new: &Path) -> bool {
+        let is_own = |above: &Path| Identity::at(above).is_some_and(|identity| self.has_made(identity));
+        let is_in_own = |name: &Path| {
+            name.parent()
+                .is_some_and(|above| is_own(above) && !self.was_anothers(above))
+        };
+        !self.directories.is_empty() && old.ancestors().skip(1).any(is_own) && !is_in_own(new)
     }
 
     /// Records a move: names below the old one that were another's are so below the new one.
@@ -442,20 +492,6 @@ impl Shared {
         let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
         if let Some(seen) = seen {
             self.tell(|| Record::Denied(seen));
-        }
-    }
-
-    /// Records a refusal that only the program's own text tells of, if none is recorded for the same target yet. It is
-    /// no event, so the audit trail doesn't contain it.
-    pub fn note_told(&self, refusal: Refusal) {
-        let refusal = self.with_reason(refusal);
-        let mut refusals = self.refusals();
-        if !refusals
-            .list()
-            .iter()
-            .any(|counted| counted.first.target == refusal.target)
-        {
-            refusals.note(refusal);
         }
     }
 

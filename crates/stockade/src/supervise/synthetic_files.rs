@@ -1,5 +1,5 @@
-//! Synthetic files, which the run sees in place of the machine's: those that programs resolve names with, and the
-//! script that the run is for, as it was when it was read.
+//! Synthetic files, which the run sees in place of the machine's: those that programs resolve names with, the script that
+//! the run is for, as it was when it was read, and the object that is preloaded.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -69,6 +69,9 @@ impl Script {
 
 /// The content served in place of a file; `None` for the machine's own files.
 pub fn content<'a>(context: &'a NotifyContext<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
+    if path.bytes() == stockade_preload::PATH.as_bytes() {
+        return Some(stockade_preload::OBJECT.into());
+    }
     let script = context
         .shared()
         .script

@@ -28,14 +28,21 @@ pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<PinnedEn
     }
 }
 
+/// Whether a path is that of a `.git` or its like, or of what git keeps of a linked work tree.
+pub fn is_repository(name: &Path) -> bool {
+    let Some((above, last)) = name.parent().zip(name.file_name()) else {
+        return false;
+    };
+    REPOSITORIES.iter().any(|one| last == *one)
+        || git_directory(above).is_some_and(|git| git.join("worktrees") == above)
+}
+
 /// The repository that is no more where it was, for what is removed or moved: a `.git` or its like, what git needs in one, the
 /// directory of a linked work tree, or a directory with a repository that has another name now.
 fn repository_of(name: &Path, now: Option<&Path>) -> Option<PathBuf> {
     let last = name.file_name()?;
     let above = name.parent()?;
-    let is_repository = REPOSITORIES.iter().any(|one| last == *one);
-    let is_of_work_tree = git_directory(above).is_some_and(|git| git.join("worktrees") == above);
-    if is_repository || is_of_work_tree {
+    if is_repository(name) {
         return Some(name.to_path_buf());
     }
     let is_needed = git_directory(name) == Some(above) && ["HEAD", "refs", "objects"].iter().any(|one| last == *one);

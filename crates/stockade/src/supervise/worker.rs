@@ -21,11 +21,9 @@ use super::notify_context::{Deferral, NotifyContext};
 use super::policy_stack::PolicyStack;
 use super::processor;
 use super::shared::{Replay, Shared};
-use super::unseen;
 use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use crate::mutex::lock;
-use crate::plan::Trace;
 use crate::report::FaultyPart;
 use crate::warden::Order;
 use stockade_sys::file;
@@ -144,24 +142,12 @@ impl Worker {
         }
         let caller = Caller::new(&self.worker_fds, notification);
         let number = i64::from(notification.number);
-        let hear = || hearing::hear(&self.shared, &self.worker_fds, &caller, number);
-        let is_heard = matches!(number, libc::SYS_write | libc::SYS_writev);
-        if is_heard && self.shared.run.run_config.supervision.trace == Trace::Exact {
-            self.answer(notification, hear());
+        if matches!(number, libc::SYS_write | libc::SYS_writev) {
+            let heard = hearing::hear(&self.shared, &self.worker_fds, &caller, number);
+            self.answer(notification, heard);
             return;
         }
         let nested_runs = self.shared.nested_runs.of(&self.worker_fds, &caller);
-        if is_heard {
-            self.work(notification, &nested_runs, CallGrants::default(), |context| {
-                let heard = hear();
-                // The write continues, whatever comes of this.
-                if let Err(fault) = fault::contain(|| unseen::note(context)) {
-                    self.shared.faults.note(FaultyPart::Worker, &fault);
-                }
-                heard
-            });
-            return;
-        }
         hearing::note_call(&self.shared, &caller, nested_runs.innermost());
         self.work(notification, &nested_runs, CallGrants::default(), dispatch::dispatch);
     }

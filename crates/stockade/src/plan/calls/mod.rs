@@ -43,7 +43,7 @@ pub struct Posture {
     pub truncation: Truncation,
     /// Who confines signals to the run.
     pub signals: Signals,
-    /// What the supervisor sees of read-only opens.
+    /// Who judges read-only opens.
     pub trace: Trace,
     /// Whether new processes are counted.
     pub spawning: Spawning,
@@ -55,14 +55,14 @@ pub struct Posture {
     pub extra: Vec<u32>,
 }
 
-/// What the supervisor sees of read-only opens.
+/// Who judges read-only opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trace {
-    /// All.
+    /// The supervisor.
     Exact,
-    /// None: Landlock alone judges them, at native speed.
-    Fast,
+    /// Landlock alone those that are marked ([`stockade_preload::MARK`]), at native speed, and the supervisor all others.
+    Marked,
 }
 
 /// Whether the supervisor counts processes and threads as they are created.

@@ -89,8 +89,8 @@ impl CallRule {
             Self::Say => &HEARD,
             Self::Ask => &ASK,
             Self::AskAt => &ASK_AT,
-            Self::Open => traced(posture, &SEEN_OPEN, &FAST_OPEN),
-            Self::Openat => traced(posture, &SEEN_OPENAT, &FAST_OPENAT),
+            Self::Open => opens(posture, [&SEEN_OPEN, &MARKED_OPEN, &UNMARKED_OPEN]),
+            Self::Openat => opens(posture, [&SEEN_OPENAT, &MARKED_OPENAT, &UNMARKED_OPENAT]),
             Self::Mknod => &SEEN_MKNOD,
             Self::Mknodat => &SEEN_MKNODAT,
             Self::Scheduling => &SEEN_UNLESS_SELF,
@@ -222,11 +222,13 @@ impl CallRule {
     }
 }
 
-/// The verdict on opens: whether read-only ones are seen.
-fn traced(posture: &Posture, exact: &'static Verdict, fast: &'static Verdict) -> &'static Verdict {
-    match posture.trace {
-        Trace::Exact => exact,
-        Trace::Fast => fast,
+/// The verdict on opens: whether marked ones are seen. Those of a run inside another are tried again without the mark, for
+/// the supervisor of the run outside, whose own filter may let them through.
+fn opens(posture: &Posture, [exact, marked, unmarked]: [&'static Verdict; 3]) -> &'static Verdict {
+    match (posture.unjudged, posture.trace) {
+        (Unjudged::Outside, _) => unmarked,
+        (_, Trace::Exact) => exact,
+        (_, Trace::Marked) => marked,
     }
 }
 
@@ -505,18 +507,46 @@ const READS_ONLY: Test = Test::NoBit((libc::O_ACCMODE | libc::O_CREAT | libc::O_
 
 seen_unless!(SEEN_OPEN, "`open`.", &[Condition::low(1, NAMES_ONLY)]);
 seen_unless!(SEEN_OPENAT, "`openat`.", &[Condition::low(2, NAMES_ONLY)]);
+/// The kernel ignores `mode` where no file is made.
+const MARK: Test = Test::Equals(stockade_preload::MARK);
+
 seen_unless!(
-    FAST_OPEN,
-    "`open`, where Landlock alone judges reading.",
+    MARKED_OPEN,
+    "`open`, where Landlock alone judges marked reading.",
     &[Condition::low(1, NAMES_ONLY)],
-    &[Condition::low(1, READS_ONLY)]
+    &[Condition::low(1, READS_ONLY), Condition::low(2, MARK)]
 );
 seen_unless!(
-    FAST_OPENAT,
-    "`openat`, where Landlock alone judges reading.",
+    MARKED_OPENAT,
+    "`openat`, where Landlock alone judges marked reading.",
     &[Condition::low(2, NAMES_ONLY)],
-    &[Condition::low(2, READS_ONLY)]
+    &[Condition::low(2, READS_ONLY), Condition::low(3, MARK)]
 );
+
+/// An open that answers a mark as Landlock would where it grants nothing.
+macro_rules! unmarked {
+    ($name:ident, $flags:literal) => {
+        static $name: Verdict = Verdict {
+            cases: &[
+                Case {
+                    when: &[Condition::low($flags, NAMES_ONLY)],
+                    then: Action::Allow,
+                },
+                Case {
+                    when: &[
+                        Condition::low($flags, READS_ONLY),
+                        Condition::low($flags + 1, MARK),
+                    ],
+                    then: errno(libc::EACCES),
+                },
+            ],
+            otherwise: Action::Notify,
+        };
+    };
+}
+
+unmarked!(UNMARKED_OPEN, 1);
+unmarked!(UNMARKED_OPENAT, 2);
 seen_unless!(
     ASK,
     "`access`: whether a file exists (`F_OK`) is no secret.",

@@ -42,8 +42,9 @@ const CLOSED: &[&str] = &[
     // Settings with commands: lazygit's docs/Config.md, `glab config --help`.
     "lazygit.yml",
     "glab-cli",
-    // git-instaweb(1) ends the process of this number.
+    // git-instaweb(1) ends the process of this number, and executes what lies there.
     "pid",
+    "gitweb",
 ];
 
 /// The directories without which git takes another one for the repository (setup.c, is_git_directory).

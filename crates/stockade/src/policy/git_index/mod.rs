@@ -21,9 +21,20 @@ const HASHES: [usize; 2] = [20, 32];
 pub fn is_head(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     let is_object = HASHES.map(|length| 2 * length).contains(&text.len()) && text.iter().all(u8::is_ascii_hexdigit);
-    let is_name = |byte: &u8| !byte.is_ascii_whitespace() && !byte.is_ascii_control();
     let branch = text.strip_prefix(b"ref: refs/");
-    is_object || text.len() < 256 && branch.is_some_and(|branch| !branch.is_empty() && branch.iter().all(is_name))
+    is_object || text.len() < 256 && branch.is_some_and(is_name_of_ref)
+}
+
+/// Whether git takes it for the name of a ref (git-check-ref-format(1)): so it leads to no file but one below `refs` and `logs`.
+fn is_name_of_ref(name: &[u8]) -> bool {
+    let is_plain = |byte: &u8| !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"~^:?*[\\".contains(byte);
+    let is_part = |part: &[u8]| !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock");
+    let has = |two: &[u8]| name.windows(2).any(|pair| pair == two);
+    name.iter().all(is_plain)
+        && name.split(|byte| *byte == b'/').all(is_part)
+        && !has(b"..")
+        && !has(b"@{")
+        && !name.ends_with(b".")
 }
 
 /// Whether a configuration names a work tree, or another file that may.

@@ -240,7 +240,7 @@ fn a_head_names_a_branch_or_an_object() {
         "ref: refs/heads/a/b",
         &"0a".repeat(20),
         &"0a".repeat(32),
-        "ref: refs/heads/.invalid\n",
+        "ref: refs/heads/wip.2/v1.0-rc",
     ] {
         assert!(is_head(text.as_bytes()), "{text:?}");
     }
@@ -253,6 +253,14 @@ fn a_head_names_a_branch_or_an_object() {
         "ref: /etc/passwd",
         &"0a".repeat(19),
         "ref: refs/a b",
+        "ref: refs/heads/.invalid\n",
+        "ref: refs/heads/../../x",
+        "ref: refs/heads/a..b",
+        "ref: refs/heads//a",
+        "ref: refs/heads/a/",
+        "ref: refs/heads/a.lock/b",
+        "ref: refs/heads/a.",
+        "ref: refs/heads/a@{1}",
         &long,
     ] {
         assert!(!is_head(text.as_bytes()), "{text:?}");

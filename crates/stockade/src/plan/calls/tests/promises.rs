@@ -280,6 +280,41 @@ fn links_and_attributes_tell_as_much_as_stat() {
 }
 
 #[test]
+fn only_reading_with_the_mark_is_left_to_landlock() {
+    let mark = u64::from(stockade_preload::MARK);
+    let of = |trace, unjudged| Posture {
+        trace,
+        unjudged,
+        ..strict()
+    };
+    let marked = of(Trace::Marked, Unjudged::Supervised);
+    let read = libc::O_CLOEXEC as u64 | libc::O_DIRECTORY as u64;
+    assert_answer(&marked, "openat", &[1, 2, read, mark], Action::Allow);
+    assert_answer(&marked, "open", &[1, read, mark], Action::Allow);
+    for flags in [libc::O_WRONLY, libc::O_RDWR, 3, libc::O_CREAT, libc::O_TRUNC] {
+        assert_answer(&marked, "openat", &[1, 2, flags as u64, mark], Action::Notify);
+        assert_answer(&marked, "open", &[1, flags as u64, mark], Action::Notify);
+    }
+    for mode in [0, 0o644, mark ^ 1] {
+        assert_answer(&marked, "openat", &[1, 2, 0, mode], Action::Notify);
+    }
+    assert_answer(&marked, "openat2", &[1, 2, 3, mark], Action::Notify);
+    assert_answer(
+        &of(Trace::Exact, Unjudged::Supervised),
+        "openat",
+        &[1, 2, 0, mark],
+        Action::Notify,
+    );
+    // Inside another run it is tried again without.
+    for trace in [Trace::Exact, Trace::Marked] {
+        let inside = of(trace, Unjudged::Outside);
+        assert_answer(&inside, "openat", &[1, 2, 0, mark], errno(libc::EACCES));
+        assert_answer(&inside, "openat", &[1, 2, 0, 0], Action::Notify);
+        assert_answer(&inside, "openat", &[1, 2, libc::O_PATH as u64, mark], Action::Allow);
+    }
+}
+
+#[test]
 fn unknown_numbers_are_not_implemented() {
     for architecture in ARCHITECTURES {
         let program = assemble(&table(&open(), architecture).unwrap(), architecture, UNKNOWN).unwrap();
