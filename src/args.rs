@@ -315,6 +315,9 @@ pub struct Run {
     /// Refusals are reported, and asked about, with both.
     #[arg(long, value_name = "auto|exact", value_parser = parse_trace, default_value = "auto", help_heading = ENFORCEMENT)]
     pub trace: Trace,
+    /// What becomes of the run when somebody else makes a secret where it reads by itself: it is told, or ended
+    #[arg(long, value_name = "tell|end", value_enum, default_value = "tell", help_heading = ENFORCEMENT, hide_short_help = true)]
+    pub late_secrets: LateSecrets,
     /// DNS server that looks granted names up, in place of the machine's
     #[arg(long, value_name = "IP[:PORT]", value_parser = parse_resolver, help_heading = ENFORCEMENT, hide_short_help = true)]
     pub resolver: Option<SocketAddr>,
@@ -885,6 +888,15 @@ fn parse_shell(text: &str) -> Result<Shell, String> {
         "fish" => Ok(Shell::Fish),
         _ => Err("it is `bash`, `zsh` or `fish`".into()),
     }
+}
+
+/// What becomes of a run that could read a secret made meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LateSecrets {
+    /// It goes on, and the person is told.
+    Tell,
+    /// It is ended.
+    End,
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acting::{Acting, LOWEST};
-use super::args::Run;
+use super::args::{LateSecrets, Run};
 use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
@@ -189,6 +189,9 @@ pub(super) fn sandbox(
         let (name, value) = split_variable(variable);
         sandbox = sandbox.env(name, value)?;
     }
+    if run.late_secrets == LateSecrets::End {
+        sandbox = sandbox.end_for_late_secrets();
+    }
     for shortfall in &run.accept_shortfall {
         sandbox = sandbox.accept_shortfall(*shortfall);
     }
@@ -359,6 +362,16 @@ fn write_report(sink: Option<Sink>, report: &Report) -> bool {
     }
 }
 
+/// Tells of closed names that somebody made while the run reads by itself.
+fn tell_of_late_secrets(paths: &[PathBuf]) {
+    for path in paths {
+        note(&format!(
+            "`{}` was made meanwhile under a closed name, and the run can read it: it reads by itself there (`--trace exact`)",
+            visible(&path.to_string_lossy())
+        ));
+    }
+}
+
 /// Serves the run to its end: forwards signals and piped output. Returns the report if the run is lost.
 pub(super) fn attend(
     mut child: Child,
@@ -380,6 +393,7 @@ pub(super) fn attend(
             Event::Attention => signals.answer(&child),
             Event::Stopped(signal) => signals::follow_stop(&mut signals, &child, signal),
             Event::Continued => {}
+            Event::Appeared(paths) => tell_of_late_secrets(&paths),
             Event::Output(stream, bytes) => relay.pass(stream, bytes, || {
                 child.tick();
                 signals.answer(&child);

@@ -2,9 +2,10 @@
 
 use crate::common::{STOCKADE, run};
 
-const STAGES: [&str; 8] = [
+const STAGES: [&str; 9] = [
     "find the program",
     "policy",
+    "reads",
     "plan",
     "prepare",
     "make rulesets and directories",

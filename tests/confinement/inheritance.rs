@@ -33,7 +33,7 @@ fn the_environment_is_rebuilt() {
         .variable("LC_ALL", "C.UTF-8")
         .python(code)
         .stdout(
-            "CARGO_NET_RETRY\nHOME\nLANG\nLC_ALL\nPATH\nPIP_RETRIES\nTMPDIR\nTZ\nUV_HTTP_RETRIES\n\
+            "CARGO_NET_RETRY\nHOME\nLANG\nLC_ALL\nLD_PRELOAD\nPATH\nPIP_RETRIES\nTMPDIR\nTZ\nUV_HTTP_RETRIES\n\
              npm_config_fetch_retries\n",
         )
         .ends();

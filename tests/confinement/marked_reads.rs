@@ -310,3 +310,76 @@ fn a_glob_of_the_users_closes_whatever_the_case_of_its_names() {
         .any_stderr()
         .ends();
 }
+
+fn trace(ran: &crate::common::Ran) -> String {
+    let enforcement = ran.report()["enforcement"].clone();
+    format!(
+        "{} {}",
+        enforcement["trace"].as_str().unwrap(),
+        enforcement["kept_exact"].as_str().unwrap_or_default()
+    )
+}
+
+/// What a launch doesn't look through the run does, for the next one.
+#[test]
+fn a_large_tree_is_looked_through_while_the_first_run_goes_on_and_read_natively_from_then_on() {
+    let begun = marked("project").after(
+        "for d in $(seq 60); do mkdir -p sub/d$d; (cd sub/d$d; seq 300 | xargs touch); done; find . -exec touch -h -d '1 hour ago' {} +; sleep 5",
+    );
+    let first = begun.bash("sleep 2").ends();
+    assert!(
+        trace(&first).contains("hasn't been looked through yet"),
+        "{}",
+        trace(&first)
+    );
+    let again = |before: crate::common::Ran, command: &str| {
+        let mut next = marked("project");
+        next.place = before.place;
+        next.bash(command).any_status().any_stderr().any_stdout().ends()
+    };
+    let ran = again(first, "cat sub/d7/30");
+    assert_eq!(trace(&ran), "marked ");
+    // What is made since shows, whoever made it.
+    fs::write(ran.place.path("sub/d7/.env"), "secret").unwrap();
+    let ran = again(ran, "cat sub/d7/.env");
+    assert!(trace(&ran).contains("sub/d7/.env` is closed"), "{}", trace(&ran));
+    fs::remove_file(ran.place.path("sub/d7/.env")).unwrap();
+    fs::create_dir_all(ran.place.path("sub/d8/new/er")).unwrap();
+    let ran = again(ran, "true");
+    assert_eq!(trace(&ran), "marked ");
+    fs::write(ran.place.path("sub/d8/new/er/id_rsa"), "secret").unwrap();
+    let ran = again(ran, "true");
+    assert!(trace(&ran).contains("id_rsa` is closed"));
+    fs::rename(ran.place.path("sub/d8/new"), ran.place.path("sub/d9/moved")).unwrap();
+    let ran = again(ran, "true");
+    assert!(
+        trace(&ran).contains("sub/d9/moved/er/id_rsa` is closed"),
+        "{}",
+        trace(&ran)
+    );
+}
+
+/// The one promise that native reading can't keep is told.
+#[test]
+fn a_secret_that_somebody_makes_meanwhile_is_told_at_once_and_ends_the_run_where_that_was_asked() {
+    for (flag, code, printed) in [("tell", 0, "secret\nend\n"), ("end", 137, "")] {
+        let mut begun = marked("project").file("sub/a", "a").flags(["--late-secrets", flag]);
+        begun =
+            begun.bash("touch started; until test -e sub/.env; do sleep 0.05; done; sleep 0.5; cat sub/.env; echo end");
+        let root = begun.place.root.clone();
+        let maker = std::thread::spawn(move || {
+            while !root.join("started").exists() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            fs::write(root.join("sub/.env"), "secret\n").unwrap();
+        });
+        let ran = begun
+            .status(code)
+            .stdout(printed)
+            .stderr_has("@ROOT/sub/.env` was made meanwhile under a closed name")
+            .ends();
+        maker.join().unwrap();
+        let late = ran.report()["enforcement"]["late_secrets"].clone();
+        assert_eq!(late[0], ran.place.path("sub/.env").to_str().unwrap(), "{late}");
+    }
+}

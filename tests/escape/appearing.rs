@@ -1,4 +1,4 @@
-//! What becomes a secret while the run runs, by somebody else's hand, is closed as well.
+//! What becomes a secret while the run runs, by somebody else's hand, is closed as well where the supervisor judges all reads.
 
 use super::cases::{SUPERVISED, in_tmp};
 use crate::common::Probe;
@@ -31,6 +31,7 @@ fn a_secret_that_appears_during_the_run_is_closed() {
     let makes = MAKES.replace("@MARK", &mark);
     for profile in SUPERVISED {
         Probe::new()
+            .flags(["--trace", "exact"])
             .beside(&makes)
             .works(&format!("write('{mark}'); wait_for('@ROOT/finished')"))
             .works("read('plain')")
@@ -79,6 +80,7 @@ fn a_descriptor_from_before_opens_nothing_again() {
     let beside = "ready()\nwait_for('@ROOT/go')\nos.rename('@ROOT/now', '@ROOT/now.pem')\n\
                   os.rename('@ROOT/d', '@ROOT/secrets')\nopen('@ROOT/done', 'w').close()\ntime.sleep(60)\n";
     Probe::new()
+        .flags(["--trace", "exact"])
         .file("now", "SECRET")
         .file("d/token", "SECRET")
         .file("d/f", "SECRET")

@@ -418,6 +418,7 @@ fn what_git_obeys_behind_links_in_a_repository() {
 fn a_hard_link_that_is_made_during_the_run() {
     let ran = run()
         .profile("workspace")
+        .flags(["--trace", "exact"])
         .file("~/.netrc", "SECRET")
         .file("plain", "plain")
         .after("ln plain again; (while ! test -e ready; do sleep 0.05; done; ln @HOME/.netrc alias) &")

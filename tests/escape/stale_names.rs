@@ -80,7 +80,12 @@ fn a_nameless_file_is_opened_no_wider_than_it_is_held() {
                   try: print(os.read(os.open('/proc/%d/fd/%d' % (os.getpid(), N), os.O_RDONLY), 9))\n  \
                   except OSError: print('-')\n\
                 thread = threading.Thread(target=other); thread.start(); thread.join()";
-    run().profile("workspace").python(code).stdout("-\n").ends();
+    run()
+        .profile("workspace")
+        .flags(["--trace", "exact"])
+        .python(code)
+        .stdout("-\n")
+        .ends();
 }
 
 /// The report's directory can't be moved away, to have a link out of the root put in its place.

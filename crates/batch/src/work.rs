@@ -86,7 +86,7 @@ fn attend(batch: &Batch<'_>, mut child: Child) -> Result<Work, JobError> {
             }
             // No shell will let it go on.
             Event::Stopped(_) => child.signal_all(libc::SIGCONT),
-            Event::Continued | Event::Attention => {}
+            Event::Continued | Event::Attention | Event::Appeared(_) => {}
         }
     }
 }

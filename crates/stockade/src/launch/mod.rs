@@ -3,6 +3,7 @@
 
 mod cache;
 mod cgroup;
+mod late;
 mod made;
 mod network;
 mod prepare;
@@ -22,6 +23,7 @@ pub use crate::warden::Step;
 pub use cache::CacheKey;
 pub use cache::{StoredCache, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
+pub use late::LateSecrets;
 pub use prepare::{CallersSignals, Input, Places, Prepared, Streams, prepare};
 pub use running::{Event, Running};
 pub use scratch::make_private;

@@ -13,6 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::LaunchError;
 use super::cache::Cache;
 use super::cgroup::ControlGroup;
+use super::late::LateSecrets;
 use super::made::{self, MadeByRun};
 use super::network::ShutdownHandle;
 use super::room::Room;
@@ -20,6 +21,7 @@ use super::scratch::Scratch;
 use super::taken;
 use crate::growth::{Growth, Reserve};
 use crate::plan::Grouped;
+use crate::policy::Policy;
 use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
 use crate::profile::Limits;
 use crate::report::{
@@ -72,6 +74,8 @@ pub enum Event {
     Attention,
     /// The program wrote to standard output (0) or error (1).
     Output(usize, Vec<u8>),
+    /// Somebody else made these closed names, and the run may read what is there: the kernel alone judges its reads.
+    Appeared(Vec<PathBuf>),
     /// The tree has ended.
     Ended(Ending),
 }
@@ -118,6 +122,7 @@ pub struct Running {
     hit: Option<LimitHit>,
     output_cut: bool,
     tree: Option<Tree>,
+    late: Option<(LateSecrets, Policy)>,
     growth: Option<Growth>,
     reserve: Option<Reserve>,
     room: Option<Room>,
@@ -202,6 +207,7 @@ impl Running {
             hit: None,
             output_cut: false,
             tree: sampled.then(|| Tree::new(warden)),
+            late: None,
             growth,
             reserve,
             room,
@@ -349,10 +355,32 @@ impl Running {
                     return Ok(event);
                 }
             }
+            if ready.late
+                && let Some((late, policy)) = self.late.as_mut()
+            {
+                let appeared = late.appeared(policy);
+                if !appeared.is_empty() {
+                    return Ok(Event::Appeared(appeared));
+                }
+            }
             if ready.attention {
                 return Ok(Event::Attention);
             }
         }
+    }
+
+    /// Tells of closed names that others make.
+    pub fn watch(&mut self, late: LateSecrets, policy: &Policy) {
+        self.late = Some((late, policy.clone()));
+    }
+
+    /// The closed names that others have made.
+    pub fn late_secrets(&mut self) -> Vec<PathBuf> {
+        let Some((late, policy)) = self.late.as_mut() else {
+            return Vec::new();
+        };
+        late.appeared(policy);
+        late.told().cloned().collect()
     }
 
     /// After the tree's end: the bytes left in the pipes, then the end itself. It doesn't wait for the end of file, nor
@@ -381,11 +409,13 @@ impl Running {
             None => PollFlags::empty(),
         };
         let output = [0, 1].map(|i| self.output[i].as_ref().map(AsFd::as_fd));
+        let late = self.late.as_ref().map(|(late, _)| late.as_fd());
         let mut polled = [
             PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
             PollFd::new(output[0].unwrap_or(nothing), watch(output[0])),
             PollFd::new(output[1].unwrap_or(nothing), watch(output[1])),
             PollFd::new(attention.unwrap_or(nothing), watch(attention)),
+            PollFd::new(late.unwrap_or(nothing), watch(late)),
         ];
         match poll(&mut polled, self.timeout()) {
             Ok(_) | Err(nix::Error::EINTR) => {}
@@ -396,6 +426,7 @@ impl Running {
             news: ready(0),
             output: [output[0].is_some() && ready(1), output[1].is_some() && ready(2)],
             attention: attention.is_some() && ready(3),
+            late: late.is_some() && ready(4),
         })
     }
 
@@ -864,6 +895,7 @@ struct ReadyDescriptors {
     news: bool,
     output: [bool; 2],
     attention: bool,
+    late: bool,
 }
 
 impl Drop for Running {

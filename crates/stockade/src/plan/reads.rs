@@ -77,7 +77,7 @@ pub enum KeptExact {
     /// It contains the kernel's own trees, or every user's.
     #[error("`{}` is too large to be looked through", .0.display())]
     TooLarge(PathBuf),
-    /// It has more entries or files than the walk allows.
+    /// It has more directories, or files beside closed ones, than a launch looks at.
     #[error("`{}` has more than {most} {what}", .tree.display())]
     TooMany {
         /// The tree.
@@ -93,6 +93,12 @@ pub enum KeptExact {
     /// A file that the run creates beside it would have no rule.
     #[error("`{}` is closed, and the run writes beside it", .0.display())]
     Closed(PathBuf),
+    /// It takes longer to look through than a launch may: that goes on while the run does.
+    #[error("`{}` hasn't been looked through yet", .0.display())]
+    NotSeen(PathBuf),
+    /// Nothing would tell of secrets that others make there.
+    #[error("the kernel watches no more directories for this user")]
+    NotWatched,
     /// Its entries are unknown.
     #[error("`{}` can't be listed", .0.display())]
     Unlisted(PathBuf),

@@ -50,8 +50,8 @@ pub use git_config::is_harmless_change;
 pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};
 pub use kind::Kind;
 pub use listed::{
-    Closing, Entry, GuardedBy, IsSpared, Line, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES, SecretList,
-    lines as listed_lines, moved as moved_places, names as listed_names, names_anywhere, paths_of_homes,
+    Closing, Entry, FINGERPRINT, GuardedBy, IsSpared, Line, Listed, Names as ListedNames, Opened, PARENTS_OF_HOMES,
+    SecretList, lines as listed_lines, moved as moved_places, names as listed_names, names_anywhere, paths_of_homes,
     paths_of_machine,
 };
 pub use mode::{Mode, Role, Scope, scope_glob};

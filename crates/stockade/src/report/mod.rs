@@ -150,6 +150,9 @@ pub struct Enforcement {
     /// The reasons why other trees were left to the supervisor.
     #[serde(default)]
     pub read_supervised: Vec<String>,
+    /// Closed names that somebody else made in those trees while the run went on: the run could read what is there.
+    #[serde(default)]
+    pub late_secrets: Vec<String>,
     /// The run's own namespaces.
     pub namespaces: Vec<String>,
     /// The shortfalls that were accepted.

@@ -6,6 +6,7 @@ mod closed_places;
 mod error;
 mod homes;
 mod links_inside;
+mod looked;
 mod lowest;
 mod mounts;
 mod observing;
@@ -14,6 +15,7 @@ mod outside;
 mod own_sockets;
 mod reads;
 mod repositories;
+mod second_names;
 mod withheld;
 mod written;
 
@@ -52,7 +54,7 @@ use crate::real_path::{SHARED, Walked, Walker, real_path};
 use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use asking::Escalating;
-use reads::Native;
+use reads::{Budget, Look, Looking, Unkept};
 
 /// A profile with additions: commands run in it.
 ///
@@ -72,6 +74,7 @@ pub struct Sandbox {
     additions: Additions,
     accepted: Vec<Shortfall>,
     trace: Trace,
+    ends_for_late_secrets: bool,
     /// For commands whose words are another party's: other trees that its runs write.
     foreign_trees: Option<Vec<PathBuf>>,
     escalating: Escalating,
@@ -118,6 +121,7 @@ impl Sandbox {
             additions: Additions::NONE,
             accepted: Vec::new(),
             trace: Trace::Marked,
+            ends_for_late_secrets: false,
             foreign_trees: None,
             escalating: Escalating::NONE,
             guarded: Vec::new(),
@@ -320,6 +324,13 @@ impl Sandbox {
     #[must_use]
     pub fn trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// Ends a run when somebody else makes a secret where the kernel alone judges its reads: it could read that.
+    #[must_use]
+    pub fn end_for_late_secrets(mut self) -> Self {
+        self.ends_for_late_secrets = true;
         self
     }
 
@@ -533,7 +544,11 @@ impl Command {
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
-        let native = sandbox.native(&policy, ability);
+        let look = sandbox.look(&policy, ability);
+        let (native, unkept) = match look {
+            None => (None, Unkept::default()),
+            Some(look) => (Some(look.native), Unkept::new(look.seen, look.is_unfinished)),
+        };
         let reads = match &native {
             Some(Ok(native)) => Reads::Marked(&native.openings),
             None | Some(Err(_)) => Reads::Exact,
@@ -542,7 +557,7 @@ impl Command {
         let mut streams = self.streams.clone();
         streams.inherit_output &= plan.limits.output.is_none();
         let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
-        outcome::tell_of_reads(&mut report.enforcement, native);
+        let late = outcome::tell_of_reads(&mut report.enforcement, native);
         Ok(Ready {
             sandbox: sandbox.clone(),
             state: sandbox.surroundings.state.clone(),
@@ -554,6 +569,8 @@ impl Command {
             control_group,
             streams,
             report,
+            unkept,
+            late,
         })
     }
 
@@ -606,8 +623,8 @@ impl Command {
 }
 
 impl Sandbox {
-    /// What Landlock alone reads, unless the supervisor is to judge all of it, or the reason why it does.
-    fn native(&self, policy: &Policy, ability: Ability) -> Option<Result<Native, KeptExact>> {
+    /// What Landlock alone reads, or why it doesn't; `None` where the supervisor is to judge all of it.
+    fn look(&self, policy: &Policy, ability: Ability) -> Option<Look> {
         if self.trace == Trace::Exact || ability.supervisor == SupervisorAbility::None {
             return None;
         }
@@ -617,8 +634,9 @@ impl Sandbox {
             () => plan::kept_exact(policy, ability),
         };
         Some(match kept {
-            Some(kept) => Err(kept),
-            None => debug_span!("reads").in_scope(|| reads::native(policy)),
+            Some(kept) => Look::none(kept),
+            None => debug_span!("reads")
+                .in_scope(|| reads::look(policy, self.surroundings.state.as_deref(), Budget::of_launch())),
         })
     }
 
@@ -927,6 +945,8 @@ pub struct Ready {
     control_group: Option<launch::ControlGroups>,
     streams: Streams,
     report: Report,
+    unkept: Unkept,
+    late: Option<launch::LateSecrets>,
 }
 
 impl Ready {
@@ -951,14 +971,19 @@ impl Ready {
             self.sandbox.tell(run, || Record::Ended(Ended::of(&self.report)));
         }
         info!(is_started = launched.is_ok(), "run started");
-        let running = match launched {
+        let mut running = match launched {
             Err(LaunchError::TooManyFiles { tree, limit }) if !self.accepts_supervisor => {
                 return Err(too_many_files(&tree, limit));
             }
             other => other.map_err(|error| Error::launch(error, &self.command.program))?,
         };
+        if let Some(late) = self.late {
+            running.watch(late, &self.policy);
+        }
+        let looking = self.unkept.keep(self.state.as_deref(), &self.policy);
         Ok(Child {
             running,
+            _looking: looking,
             report: self.report,
             sandbox: self.sandbox,
             policy: self.policy,
@@ -1011,6 +1036,8 @@ fn too_many_files(tree: &Path, limit: usize) -> Error {
 /// A program that runs in a sandbox. Dropping it ends the whole tree.
 pub struct Child {
     running: Running,
+    /// Ends with it.
+    _looking: Option<Looking>,
     report: Report,
     sandbox: Sandbox,
     policy: Policy,
@@ -1070,6 +1097,9 @@ impl Child {
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
         let event = self.running.next_event(attention);
+        if matches!(event, Ok(Event::Appeared(_))) && self.sandbox.ends_for_late_secrets {
+            self.running.kill();
+        }
         event.map_err(|error| {
             self.break_off();
             Error::launch(error, &self.command.program)
@@ -1112,6 +1142,8 @@ impl Child {
         self.report.ended(ending);
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
+        let late = self.running.late_secrets();
+        self.report.enforcement.late_secrets = late.iter().map(|path| path.display().to_string()).collect();
         self.running.testimony(|refusals, timeline| {
             let run_context = RunContext {
                 policy: &self.policy,
@@ -1150,7 +1182,7 @@ impl Child {
                         stderr,
                     });
                 }
-                Event::Stopped(_) | Event::Continued | Event::Attention => {}
+                Event::Stopped(_) | Event::Continued | Event::Attention | Event::Appeared(_) => {}
             }
         }
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::reads::Native;
+use crate::launch::LateSecrets;
 use crate::plan::{Ability, Grouped, KeptExact, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
@@ -99,6 +100,7 @@ impl Report {
                 kept_exact: None,
                 read_natively: Vec::new(),
                 read_supervised: Vec::new(),
+                late_secrets: Vec::new(),
                 namespaces: Vec::new(),
                 shortfalls: Vec::new(),
                 limits_by: "sampling".to_string(),
@@ -134,15 +136,22 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
     report
 }
 
-/// Tells who judges which reads.
-pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result<Native, KeptExact>>) {
+/// Tells who judges which reads. Returns the watch on what others make there.
+pub(super) fn tell_of_reads(
+    enforcement: &mut Enforcement,
+    native: Option<Result<Native, KeptExact>>,
+) -> Option<LateSecrets> {
     match native {
-        None => {}
-        Some(Err(kept)) => enforcement.kept_exact = Some(kept.to_string()),
+        None => None,
+        Some(Err(kept)) => {
+            enforcement.kept_exact = Some(kept.to_string());
+            None
+        }
         Some(Ok(native)) => {
             let shown = |path: PathBuf| path.display().to_string();
             enforcement.read_natively = native.trees.into_iter().map(shown).collect();
             enforcement.read_supervised = native.left.into_iter().map(|(_, kept)| kept.to_string()).collect();
+            native.late
         }
     }
 }

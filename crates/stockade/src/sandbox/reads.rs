@@ -1,21 +1,32 @@
 //! The parts of a run's trees that Landlock alone may open for reading: one walk through them finds the closed paths.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType, Metadata};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::{io, iter};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, Uid, faccessat};
 
+use super::looked::{Closings, Looked, Seen, Stamp};
 use super::mounts::Mounts;
+use super::second_names;
+use crate::launch::LateSecrets;
 use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_large, must_be_open};
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
-use crate::supervise;
 
-/// The most entries of all trees together.
-const MOST_ENTRIES: usize = 1 << 20;
+/// The most directories of all trees together, known ones among them: some 2 ms of every launch.
+const MOST_DIRECTORIES: usize = 4096;
+
+/// The most entries that a launch lists in directories that aren't known, or have changed. While the run goes on the others
+/// are listed, for later launches.
+const MOST_ENTRIES: usize = 16_384;
 
 /// The most rules around closed paths: each costs some microseconds of every launch.
 const MOST_OPENINGS: usize = 16_384;
@@ -29,33 +40,185 @@ pub(super) struct Native {
     pub trees: Vec<PathBuf>,
     /// The trees that are left to the supervisor, and why.
     pub left: Vec<(PathBuf, KeptExact)>,
+    /// The watch on what others make in these trees.
+    pub late: Option<LateSecrets>,
+}
+
+/// How far a launch looks.
+pub(super) struct Budget<'a> {
+    directories: usize,
+    entries: usize,
+    /// Whether the look is to end now.
+    is_over: &'a dyn Fn() -> bool,
+}
+
+impl Budget<'_> {
+    /// A launch's.
+    pub fn of_launch() -> Budget<'static> {
+        Budget {
+            directories: MOST_DIRECTORIES,
+            entries: MOST_ENTRIES,
+            is_over: &|| false,
+        }
+    }
+
+    /// That of a look while a run goes on: no launch looks at more directories, so it doesn't either.
+    pub fn of_run(is_over: &dyn Fn() -> bool) -> Budget<'_> {
+        Budget {
+            directories: MOST_DIRECTORIES,
+            entries: usize::MAX,
+            is_over,
+        }
+    }
+
+    /// The reason to go no further.
+    fn refuse(&self, tree: &Path) -> Result<(), KeptExact> {
+        if self.directories == 0 {
+            return Err(too_many_directories(tree));
+        }
+        match self.entries == 0 || (self.is_over)() {
+            true => Err(KeptExact::NotSeen(tree.to_path_buf())),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What was found by looking through a policy's trees.
+pub(super) struct Look {
+    /// What Landlock alone reads, or the reason why it can't judge reads alone.
+    pub native: Result<Native, KeptExact>,
+    /// What is known of the trees now, each under its key.
+    pub seen: Vec<(String, Seen)>,
+    /// Whether the look ended early, so that another may find more.
+    pub is_unfinished: bool,
+}
+
+impl Look {
+    /// None, for a reason that is known without one.
+    pub fn none(kept: KeptExact) -> Look {
+        Look {
+            native: Err(kept),
+            seen: Vec::new(),
+            is_unfinished: false,
+        }
+    }
+}
+
+/// What a launch has found and not kept yet.
+#[derive(Debug, Default)]
+pub(super) struct Unkept {
+    seen: Vec<(String, Seen)>,
+    is_unfinished: bool,
+}
+
+impl Unkept {
+    pub fn new(seen: Vec<(String, Seen)>, is_unfinished: bool) -> Unkept {
+        Unkept { seen, is_unfinished }
+    }
+
+    /// Keeps it for later launches, once the run has started. Where the look ended early another one begins.
+    pub fn keep(self, state: Option<&Path>, policy: &Policy) -> Option<Looking> {
+        let state = state?;
+        keep(state, &self.seen);
+        self.is_unfinished.then(|| Looking::begin(state, policy)).flatten()
+    }
+}
+
+fn keep(state: &Path, seen: &[(String, Seen)]) {
+    for (key, seen) in seen {
+        // Without it the next launch looks again.
+        let _ = seen.keep(state, key);
+    }
+}
+
+/// A look through a run's trees while it goes on, for later launches. It ends with the run, and what it has seen is kept.
+#[derive(Debug)]
+pub(super) struct Looking {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Looking {
+    fn begin(state: &Path, policy: &Policy) -> Option<Looking> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (state, policy, is_told) = (state.to_path_buf(), policy.clone(), Arc::clone(&is_over));
+        let look = move || {
+            let is_over = || is_told.load(Ordering::Relaxed);
+            keep(&state, &look(&policy, Some(&state), Budget::of_run(&is_over)).seen);
+        };
+        let thread = thread::Builder::new().name("stockade look".into()).spawn(look).ok()?;
+        Some(Looking {
+            is_over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Looks through the trees of a policy's chosen grants for what may be opened in them. `state` has what is known of them.
+pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) -> Look {
+    let matcher = Matcher::new(policy);
+    let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
+    let closings = Closings::of(policy);
+    let by_other_names = match chosen().next() {
+        None => Vec::new(),
+        Some(_) => second_names::closed(policy, &matcher, state, &closings.key(&"second names")),
+    };
+    let mut walk = ReadsWalk {
+        matcher,
+        placed: Placed::of(policy, Access::READ),
+        written: chosen()
+            .filter(|grant| grant.access.intersects(Access::CHANGE))
+            .collect(),
+        closed: BTreeSet::new(),
+        around: BTreeSet::new(),
+        budget,
+        by_other_names: by_other_names.iter().copied().collect(),
+    };
+    let (mut seen, mut is_unfinished) = (Vec::new(), false);
+    let mut through = |walk: &mut ReadsWalk<'_>, tree: &Path| {
+        let key = closings.key(&(tree.as_os_str().as_bytes(), &by_other_names));
+        let known = state.map(|state| Looked::load(state, &key)).unwrap_or_default();
+        let mut now = Seen::new();
+        let found = walk.through(tree, &known, &mut now);
+        is_unfinished |= matches!(found, Err(KeptExact::NotSeen(_)));
+        seen.extend(now.is_news.then_some((key, now)));
+        found
+    };
+    let native = native(policy, &mut walk, &mut through);
+    Look {
+        native,
+        seen,
+        is_unfinished,
+    }
 }
 
 /// The paths that may be opened in the trees and files of a policy's chosen grants.
-///
-/// # Errors
-/// The reason why Landlock can't judge reads alone.
-pub(super) fn native(policy: &Policy) -> Result<Native, KeptExact> {
-    let matcher = Matcher::new(policy);
-    let trees = trees(policy);
+fn native(
+    policy: &Policy,
+    walk: &mut ReadsWalk<'_>,
+    through: &mut dyn FnMut(&mut ReadsWalk<'_>, &Path) -> Result<(), KeptExact>,
+) -> Result<Native, KeptExact> {
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
-    let writes = |grant: &&Grant| grant.access.intersects(Access::CHANGE);
-    let mut walk = ReadsWalk {
-        by_other_names: supervise::closed_to_reading(policy, &matcher),
-        matcher,
-        placed: Placed::of(policy, Access::READ),
-        written: chosen().filter(writes).collect(),
-        closed: BTreeSet::new(),
-        around: BTreeSet::new(),
-        seen: 0,
+    let trees = trees(policy);
+    let mut native = Native {
+        // From before the look, so that nothing comes between.
+        late: match trees.is_empty() {
+            true => None,
+            false => Some(LateSecrets::watch(trees.keys().copied()).map_err(|_| KeptExact::NotWatched)?),
+        },
+        ..Native::default()
     };
-    let mut native = Native::default();
     for (tree, (access, links)) in &trees {
         let opened = match Mounts::unusual(iter::once(*tree)) {
             Some(place) => Err(KeptExact::Mounted(place)),
-            None => walk
-                .through(tree)
-                .and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
+            None => through(walk, tree).and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
         };
         match opened {
             Ok(()) => native.trees.push(tree.to_path_buf()),
@@ -121,57 +284,142 @@ struct ReadsWalk<'a> {
     closed: BTreeSet<PathBuf>,
     /// The directories above them.
     around: BTreeSet<PathBuf>,
-    seen: usize,
+    budget: Budget<'a>,
+}
+
+/// A directory to look at.
+struct Ahead {
+    path: PathBuf,
+    depth: usize,
+    /// What is known of it.
+    node: Option<usize>,
+    /// Whether no placed denial lies above or below.
+    is_plain: bool,
+}
+
+impl Ahead {
+    fn name(&self) -> &OsStr {
+        match self.depth {
+            0 => OsStr::new(""),
+            _ => self.path.file_name().unwrap_or_default(),
+        }
+    }
 }
 
 impl ReadsWalk<'_> {
-    /// Finds the closed paths in a tree.
-    fn through(&mut self, tree: &Path) -> Result<(), KeptExact> {
+    /// Finds the closed paths in a tree. `now` gets what is known of it then.
+    fn through(&mut self, tree: &Path, known: &Looked, now: &mut Seen) -> Result<(), KeptExact> {
         if fs::symlink_metadata(tree).is_ok_and(|found| !found.is_dir()) {
             return match self.closes_file(tree) {
                 true => self.close(tree, tree, KeptExact::Closed),
                 false => Ok(()),
             };
         }
-        let mut ahead = vec![(tree.to_path_buf(), false)];
-        while let Some((directory, is_plain)) = ahead.pop() {
+        if known.count() > MOST_DIRECTORIES {
+            return Err(too_many_directories(tree));
+        }
+        let mut found = Ok(());
+        let mut ahead = vec![Ahead {
+            path: tree.to_path_buf(),
+            depth: 0,
+            node: known.top(),
+            is_plain: false,
+        }];
+        while let Some(next) = ahead.pop() {
+            if found.is_ok() {
+                found = self.budget.refuse(tree);
+            }
+            let stamp = next.node.and_then(|node| known.stamp(node));
+            // What isn't looked at any more is known as it was.
+            if found.is_err() {
+                now.add(next.depth, next.name(), stamp);
+                let below = next.node.into_iter().flat_map(|node| known.below(node));
+                ahead.extend(below.map(|(node, name)| Ahead {
+                    path: next.path.join(name),
+                    depth: next.depth + 1,
+                    node: Some(node),
+                    is_plain: false,
+                }));
+                continue;
+            }
+            self.budget.directories -= 1;
+            let is = Stamp::of(&next.path);
+            if let Some(node) = next.node.filter(|_| stamp.is_some() && stamp == is) {
+                now.add(next.depth, next.name(), stamp);
+                ahead.extend(known.below(node).map(|(node, name)| Ahead {
+                    path: next.path.join(name),
+                    depth: next.depth + 1,
+                    node: Some(node),
+                    is_plain: false,
+                }));
+                continue;
+            }
             // No placed denial lies above or below: so in all subdirectories too, unless a name begins a place.
-            let is_plain = is_plain || self.placed.are_elsewhere(&directory);
-            let entries = match fs::read_dir(&directory) {
-                Ok(entries) => entries,
-                Err(error) => {
-                    if holds_something(&directory, &error) {
-                        self.close(&directory, tree, KeptExact::Unlisted)?;
-                    }
-                    continue;
+            let is_plain = next.is_plain || self.placed.are_elsewhere(&next.path);
+            let mut listed = Listed::default();
+            match self.list(&next.path, tree, is_plain, &mut listed) {
+                Ok(()) => {
+                    let settled = is.filter(|is| !listed.holds_closed && is.is_settled());
+                    now.is_news |= settled.is_some();
+                    now.add(next.depth, next.name(), settled);
                 }
-            };
-            for entry in entries {
-                let Ok((entry, kind)) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind))) else {
-                    self.close(&directory, tree, KeptExact::Unlisted)?;
-                    continue;
+                Err(kept) => {
+                    found = Err(kept);
+                    now.add(next.depth, next.name(), None);
+                }
+            }
+            let below: BTreeMap<&OsStr, usize> = next
+                .node
+                .into_iter()
+                .flat_map(|node| known.below(node))
+                .map(|(node, name)| (name, node))
+                .collect();
+            ahead.extend(listed.directories.into_iter().map(|(name, is_plain)| Ahead {
+                path: next.path.join(&name),
+                depth: next.depth + 1,
+                node: below.get(name.as_os_str()).copied(),
+                is_plain,
+            }));
+        }
+        found
+    }
+
+    /// Lists a directory, and finds what is closed in it.
+    fn list(&mut self, directory: &Path, tree: &Path, is_plain: bool, listed: &mut Listed) -> Result<(), KeptExact> {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => {
+                listed.holds_closed = true;
+                return match holds_something(directory, &error) {
+                    true => self.close(directory, tree, KeptExact::Unlisted),
+                    false => Ok(()),
                 };
-                self.seen += 1;
-                if self.seen > MOST_ENTRIES {
-                    return Err(KeptExact::TooMany {
-                        tree: tree.to_path_buf(),
-                        what: "entries",
-                        most: MOST_ENTRIES,
-                    });
-                }
-                if !is_opened(kind) {
-                    continue;
-                }
-                let begins = !is_plain || self.placed.begin(&entry.file_name());
-                if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
-                    continue;
-                }
-                let path = entry.path();
-                if self.closes(&path, &entry, kind) {
-                    self.close(&path, tree, KeptExact::Closed)?;
-                } else if kind.is_dir() {
-                    ahead.push((path, !begins));
-                }
+            }
+        };
+        for entry in entries {
+            let Ok((entry, kind)) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind))) else {
+                listed.holds_closed = true;
+                self.close(directory, tree, KeptExact::Unlisted)?;
+                continue;
+            };
+            self.budget.entries = self.budget.entries.saturating_sub(1);
+            if self.budget.entries == 0 {
+                return Err(KeptExact::NotSeen(tree.to_path_buf()));
+            }
+            if !is_opened(kind) {
+                continue;
+            }
+            let name = entry.file_name();
+            let begins = !is_plain || self.placed.begin(&name);
+            if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
+                continue;
+            }
+            let path = entry.path();
+            if self.closes(&path, &entry, kind) {
+                listed.holds_closed = true;
+                self.close(&path, tree, KeptExact::Closed)?;
+            } else if kind.is_dir() {
+                listed.directories.push((name, !begins));
             }
         }
         Ok(())
@@ -244,6 +492,23 @@ impl ReadsWalk<'_> {
     }
 }
 
+fn too_many_directories(tree: &Path) -> KeptExact {
+    KeptExact::TooMany {
+        tree: tree.to_path_buf(),
+        what: "directories",
+        most: MOST_DIRECTORIES,
+    }
+}
+
+/// What a directory holds.
+#[derive(Default)]
+struct Listed {
+    /// Its directories, each with whether no placed denial lies above or below it.
+    directories: Vec<(OsString, bool)>,
+    /// Whether something in it is closed, or can't be told.
+    holds_closed: bool,
+}
+
 fn is_device(kind: FileType) -> bool {
     kind.is_block_device() || kind.is_char_device()
 }
@@ -304,9 +569,9 @@ mod tests {
             written: Vec::new(),
             closed: BTreeSet::new(),
             around: BTreeSet::new(),
-            seen: 0,
+            budget: Budget::of_run(&|| false),
         };
-        walk.through(&tree).unwrap();
+        walk.through(&tree, &Looked::default(), &mut Seen::new()).unwrap();
         let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
         let mut all = vec![tree.clone()];
         let mut expected = BTreeSet::new();

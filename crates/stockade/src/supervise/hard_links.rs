@@ -52,9 +52,16 @@ impl HardLinks {
     }
 }
 
-/// The files with several names that are denied for reading, by a new search.
-pub fn closed_to_reading(policy: &Policy, matcher: &Matcher<'_>) -> HashSet<Number> {
-    closed_files(policy, matcher, &[Access::READ]).into_keys().collect()
+/// The names that are denied for reading, whether they are there or not; where one is a directory, what is directly in it counts
+/// too. With the directories whose entries say which names these are: homes, and what holds some.
+pub fn closed_names(policy: &Policy) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let listed = policy.denials.iter().filter_map(|denial| match &denial.target {
+        Target::Listed(listed) => Some(listed.entries.iter().map(|entry| entry.place.clone())),
+        _ => None,
+    });
+    let parents = PARENTS_OF_HOMES.iter().map(PathBuf::from);
+    let names = closed_paths_and_homes(policy, &[Access::READ]);
+    (names, parents.chain(listed.flatten()).collect())
 }
 
 /// The files with several names, one of which is denied for some access.

@@ -58,7 +58,7 @@ mod worker_fds;
 
 pub use approvals::{Approvals, Asking, Profiles};
 pub use first::Supervisor;
-pub use hard_links::closed_to_reading;
+pub use hard_links::closed_names;
 pub use nested::{Told, request, told};
 pub use pinned::Identity;
 pub use shared::{Aides, RunConfig, Shared, Telling};
