@@ -383,3 +383,51 @@ fn a_secret_that_somebody_makes_meanwhile_is_told_at_once_and_ends_the_run_where
         assert_eq!(late[0], ran.place.path("sub/.env").to_str().unwrap(), "{late}");
     }
 }
+
+/// `git cat-file` shows the same.
+#[test]
+fn what_the_repository_holds_is_no_secret_to_a_run_that_reads_it() {
+    const COMMIT: &str = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -q -m x";
+    let reads = "cat .env tests/secrets/x tests/key.pem";
+    let begun = |trace: &'static str| {
+        marked("project")
+            .flags(["--trace", trace])
+            .file(".env", "one\n")
+            .file("tests/secrets/x", "two\n")
+            .file("tests/key.pem", "three\n")
+            .after(COMMIT)
+    };
+    for (flag, trace) in [("auto", "marked"), ("exact", "exact")] {
+        let ran = begun(flag).bash(reads).stdout("one\ntwo\nthree\n").ends();
+        assert_eq!(ran.report()["enforcement"]["trace"], trace);
+        // It is read, and written no more than before.
+        begun(flag)
+            .bash("echo four >.env || cat .env")
+            .any_stderr()
+            .stdout("one\n")
+            .ends();
+        for change in ["echo other >.env", "echo new >.env.local", "echo new >tests/secrets/y"] {
+            let ran = begun(flag)
+                .after(&format!("{COMMIT}; {change}"))
+                .bash("cat .env* tests/secrets/[xy] tests/key.pem | grep -c -e other -e new")
+                .status(1)
+                .any_stderr()
+                .stdout("0\n")
+                .ends();
+            assert_eq!(ran.report()["enforcement"]["trace"], "exact");
+        }
+        // What a person closes stays so, and so does a secret of a repository that isn't read.
+        begun(flag)
+            .flags(["--deny", "./tests/key.pem"])
+            .bash("cat tests/key.pem")
+            .status(1)
+            .any_stderr()
+            .ends();
+        begun(flag)
+            .flags(["--deny", "./.git/objects"])
+            .bash("cat .env")
+            .status(1)
+            .any_stderr()
+            .ends();
+    }
+}

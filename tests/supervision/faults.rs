@@ -83,6 +83,7 @@ fn a_panic_on_the_thread_of_a_slow_call_refuses_that_call() {
         let Some(run) = panicking(point) else { return };
         let ran = run
             .profile("workspace")
+            .flags(["--trace", "exact"])
             .python(code)
             .stdout("Operation not permitted\ny\n")
             .any_stderr()

@@ -18,6 +18,7 @@ include!("../src/mark.rs");
 
 const AT_FDCWD: c_int = -100;
 const EPERM: c_long = 1;
+const ENOENT: c_long = 2;
 const EACCES: c_long = 13;
 const O_ACCMODE: c_int = 3;
 const O_CREAT: c_int = 0o100;
@@ -77,7 +78,9 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_u
     if only_reads(flags) {
         result = unsafe { call(directory, path, flags, MARK) };
     }
-    if result == -EACCES || result == -EPERM {
+    // The directory may be the supervisor's list of processes, which has nothing of what is in `/proc`.
+    let may_be_elsewhere = result == -ENOENT && directory != AT_FDCWD;
+    if result == -EACCES || result == -EPERM || may_be_elsewhere {
         result = unsafe { call(directory, path, flags, mode) };
     }
     if result < 0 {

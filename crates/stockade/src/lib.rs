@@ -17,6 +17,7 @@
 
 pub mod approve;
 pub mod audit;
+mod blobs;
 pub mod command;
 pub mod config;
 mod custody;

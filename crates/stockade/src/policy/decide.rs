@@ -218,6 +218,25 @@ impl<'a> Matcher<'a> {
         self.denial_of(access, path, exempt, &|_, _| false)
     }
 
+    /// Whether a path is closed to reading by the lists of secrets alone, and a grant covers it: by nothing that a person said.
+    pub fn is_secret_by_list(&self, path: &Path) -> bool {
+        let denials = &self.policy.denials;
+        let is_of_list = |denial: &DenialRule| {
+            matches!(denial.kind, DenialKind::SecretName | DenialKind::SecretPattern)
+                && denial.origin == Origin::BuiltIn
+        };
+        let is_denied = matches!(self.decide(Access::READ, path), AccessDecision::Denied(denial) if is_of_list(denial));
+        let is_persons = |index: usize| denials[index].access.contains(Access::READ) && !is_of_list(&denials[index]);
+        is_denied
+            && self.policy.granting(Access::READ, path).is_some()
+            && self.closed().first(path, &|_, _| false, is_persons).is_none()
+    }
+
+    /// Whether a run may read the objects of a repository.
+    pub fn reads_objects(&self, objects: &Path) -> bool {
+        self.decide(Access::READ, objects).is_allowed()
+    }
+
     /// The same where directories are spared: a `.git` among them isn't guarded, and no path in one is guarded for its
     /// name alone.
     pub fn denial_unless(&self, access: Access, path: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, FileType, Metadata};
+use std::fs::{self, DirEntry, File, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,7 @@ use nix::unistd::{AccessFlags, Uid, faccessat};
 use super::looked::{Closings, Looked, Seen, Stamp};
 use super::mounts::Mounts;
 use super::second_names;
+use crate::blobs;
 use crate::launch::LateSecrets;
 use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_large, must_be_open};
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
@@ -27,6 +28,9 @@ const MOST_DIRECTORIES: usize = 4096;
 /// The most entries that a launch lists in directories that aren't known, or have changed. While the run goes on the others
 /// are listed, for later launches.
 const MOST_ENTRIES: usize = 16_384;
+
+/// The most files with a secret's name that a launch compares with the repository: each is read.
+const MOST_BLOBS: usize = 128;
 
 /// The most rules around closed paths: each costs some microseconds of every launch.
 const MOST_OPENINGS: usize = 16_384;
@@ -48,6 +52,8 @@ pub(super) struct Native {
 pub(super) struct Budget<'a> {
     directories: usize,
     entries: usize,
+    /// How many files with a secret's name it compares with the repository.
+    blobs: usize,
     /// Whether the look is to end now.
     is_over: &'a dyn Fn() -> bool,
 }
@@ -58,6 +64,7 @@ impl Budget<'_> {
         Budget {
             directories: MOST_DIRECTORIES,
             entries: MOST_ENTRIES,
+            blobs: MOST_BLOBS,
             is_over: &|| false,
         }
     }
@@ -67,6 +74,7 @@ impl Budget<'_> {
         Budget {
             directories: MOST_DIRECTORIES,
             entries: usize::MAX,
+            blobs: MOST_BLOBS,
             is_over,
         }
     }
@@ -415,7 +423,13 @@ impl ReadsWalk<'_> {
                 continue;
             }
             let path = entry.path();
-            if self.closes(&path, &entry, kind) {
+            if self.is_in_repository(&path, kind) {
+                // It may be another content the next time.
+                listed.holds_closed = true;
+                if kind.is_dir() {
+                    listed.directories.push((name, false));
+                }
+            } else if self.closes(&path, &entry, kind) {
                 listed.holds_closed = true;
                 self.close(&path, tree, KeptExact::Closed)?;
             } else if kind.is_dir() {
@@ -447,6 +461,25 @@ impl ReadsWalk<'_> {
         self.is_denied(path)
             || is_device(kind) && !path.starts_with("/dev")
             || kind.is_file() && !self.by_other_names.is_empty() && is_other_name()
+    }
+
+    /// Whether the lists close a file whose content the repository around holds, or a directory, whose files then count one
+    /// by one.
+    fn is_in_repository(&mut self, path: &Path, kind: FileType) -> bool {
+        if !(kind.is_file() || kind.is_dir()) || self.budget.blobs == 0 || !self.matcher.is_secret_by_list(path) {
+            return false;
+        }
+        let objects = blobs::objects_around(path).filter(|objects| self.matcher.reads_objects(objects));
+        let Some(objects) = objects else { return false };
+        self.budget.blobs -= 1;
+        let is_held = |file: File| blobs::holds(&objects, &file).unwrap_or(false);
+        let read = || {
+            File::options()
+                .read(true)
+                .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+                .open(path)
+        };
+        kind.is_dir() || read().is_ok_and(is_held)
     }
 
     fn closes_file(&self, path: &Path) -> bool {

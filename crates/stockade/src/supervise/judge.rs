@@ -1,6 +1,7 @@
 //! Verdicts: the policy's decision on an access to a pinned object, which considers what the run itself has made.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use super::shared::Made;
 use super::submodules::{self, Indexes};
 use super::terminals::PseudoTerminal;
 use super::worker_fds::WorkerFds;
+use crate::blobs;
 use crate::policy::{
     Access, AccessDecision, Arrival, Capabilities, DenialRule, Grant, GuardedBy, IsSpared, Renamed, SecretList,
     git_directory, is_git_config, is_of_work_tree,
@@ -105,10 +107,24 @@ impl Judge<'_> {
             return AccessVerdict::OnBehalf;
         }
         let verdict = self.name(access, object.name());
+        if verdict.is_refused() && access == Access::READ && self.is_in_repository(object) {
+            return AccessVerdict::OnBehalf;
+        }
         if verdict.is_refused() || verdict == AccessVerdict::Static || !object.has_other_names() {
             return verdict;
         }
         verdict.and(self.by_other_names(access, object.number()))
+    }
+
+    /// Whether the lists close a file whose content the repository around holds: the run reads it there.
+    fn is_in_repository(&self, object: &Pinned) -> bool {
+        let matcher = self.run_policy.matcher();
+        if !object.is_regular() || object.has_other_names() || !matcher.is_secret_by_list(object.name()) {
+            return false;
+        }
+        let objects = blobs::objects_around(object.name()).filter(|objects| matcher.reads_objects(objects));
+        let read = || self.worker_fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
+        objects.is_some_and(|objects| read().and_then(|file| blobs::holds(&objects, &file)).unwrap_or(false))
     }
 
     /// Judges a file by the denied name that it may have: a file denied by one name is denied by all.

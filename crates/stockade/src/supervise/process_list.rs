@@ -128,7 +128,12 @@ impl ProcListing {
     /// Removes the directory. Always returns false: the list isn't kept.
     fn remove(&self) -> bool {
         if Identity::at(&self.path) == Some(self.identity) {
-            let _ = fs::remove_dir_all(&self.path);
+            // They are empty, and may not be opened.
+            for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let _ = fs::remove_dir(&path).or_else(|_| fs::remove_file(&path));
+            }
+            let _ = fs::remove_dir(&self.path);
         }
         false
     }
@@ -150,7 +155,8 @@ fn update(list: &OwnedFd, processes: impl Iterator<Item = i32>) -> io::Result<()
         }
     }
     for process in missing {
-        file::make_directory(list.as_fd(), &CString::new(process)?, 0o555)?;
+        // Nothing is found in one: marked opens of what `/proc` has there are refused, and made again for the supervisor.
+        file::make_directory(list.as_fd(), &CString::new(process)?, 0)?;
     }
     Ok(())
 }
