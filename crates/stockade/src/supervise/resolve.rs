@@ -153,11 +153,18 @@ impl<'a> PathRequest<'a> {
     }
 
     fn object_at(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
-        match self.by_kernel(base, path, last) {
+        // Most paths have no link, and then one look decides, also where nothing is.
+        let plain = self.by_kernel(base, path, Last::Keep, libc::RESOLVE_NO_SYMLINKS);
+        let found = match plain {
+            Ok(pinned) if pinned.is_symlink() && last == Last::Follow => self.by_kernel(base, path, last, 0),
+            Err(Errno(libc::ELOOP)) => self.by_kernel(base, path, last, 0),
+            Err(errno) => return Err(errno),
+            found => found,
+        };
+        match found {
             Ok(pinned) if pinned.file_system() != FileSystemKind::Process || !procfs::is_personal(pinned.name()) => {
                 Ok(pinned)
             }
-            Err(errno) if self.met_no_link(base, path, errno) => Err(errno),
             other if self.restrictions & !libc::RESOLVE_NO_MAGICLINKS != 0 => match other {
                 // A restricted lookup below a directory of `/proc`: no program needs it.
                 Ok(_) => Err(Errno(libc::EACCES)),
@@ -167,25 +174,13 @@ impl<'a> PathRequest<'a> {
         }
     }
 
-    /// Whether the caller would have met the same error: only a link can have led to the supervisor's own `/proc`
-    /// entries, where other descriptors are missing than in the caller's.
-    fn met_no_link(&self, base: BorrowedFd<'_>, path: &CStr, errno: Errno) -> bool {
-        let how = OpenHow {
-            flags: (libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) as u64,
-            mode: 0,
-            resolve: libc::RESOLVE_NO_SYMLINKS,
-        };
-        let without_links = file::open(base, path, how);
-        errno != Errno(libc::ELOOP) && without_links.is_err_and(|error| Errno::from(error) == errno)
-    }
-
     /// Resolves in one call. Magic links would lead where they lead for the supervisor, so none is followed.
-    fn by_kernel(&self, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Pinned, Errno> {
+    fn by_kernel(&self, base: BorrowedFd<'_>, path: &CStr, last: Last, links: u64) -> Result<Pinned, Errno> {
         let keep = if last == Last::Keep { libc::O_NOFOLLOW } else { 0 };
         let how = OpenHow {
             flags: (libc::O_PATH | libc::O_CLOEXEC | keep) as u64,
             mode: 0,
-            resolve: libc::RESOLVE_NO_MAGICLINKS | self.restrictions,
+            resolve: libc::RESOLVE_NO_MAGICLINKS | links | self.restrictions,
         };
         Pinned::new(self.worker_fds, file::open(base, path, how)?)
     }

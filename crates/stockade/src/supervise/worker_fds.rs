@@ -1,6 +1,7 @@
 //! The descriptors that every worker has in its own table.
 
-use std::ffi::CString;
+use std::cell::OnceCell;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -166,16 +167,33 @@ impl WorkerFds {
 
     /// The kernel's name for an object that the calling thread has open.
     pub fn name_of(&self, descriptor: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
-        self.read_proc_link(&format!("thread-self/fd/{}", descriptor.as_raw_fd()))
+        self.at_own_entry(descriptor, read_link)
     }
 
     /// The text of a link below `/proc`.
     pub fn read_proc_link(&self, path: &str) -> io::Result<Vec<u8>> {
-        // The kernel's names end at PATH_MAX; a longer one is an error.
-        let mut buffer = [0; 4096];
-        let path = CString::new(path).expect("no NUL");
-        let length = file::read_link(self.proc.as_fd(), &path, &mut buffer)?;
-        Ok(buffer[..length].to_vec())
+        read_link(self.proc.as_fd(), &CString::new(path).expect("no NUL"))
+    }
+
+    /// Calls `act` with the thread's own directory of descriptors in `/proc`, and the name of a descriptor in it. The directory
+    /// stays open: a path from `/proc` there costs as much as the rest of a lookup.
+    fn at_own_entry<T>(
+        &self,
+        descriptor: BorrowedFd<'_>,
+        act: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        thread_local! {
+            static OWN: OnceCell<OwnedFd> = const { OnceCell::new() };
+        }
+        let mut name = [0; 12];
+        let name = decimal(descriptor.as_raw_fd(), &mut name);
+        OWN.with(|own| {
+            if own.get().is_none() {
+                let how = OpenHow::existing(libc::O_PATH | libc::O_DIRECTORY);
+                let _ = own.set(file::open(self.proc.as_fd(), c"thread-self/fd", how)?);
+            }
+            act(own.get().expect("it is open").as_fd(), name)
+        })
     }
 
     /// A short text below `/proc`.
@@ -196,10 +214,32 @@ impl WorkerFds {
 
     /// Reopens a pinned object with these flags.
     pub fn reopen(&self, descriptor: BorrowedFd<'_>, flags: i32) -> io::Result<OwnedFd> {
-        let path = CString::new(format!("thread-self/fd/{}", descriptor.as_raw_fd())).expect("no NUL");
         let how = OpenHow::existing(flags | libc::O_NOCTTY);
-        looks::write(|| file::open(self.proc.as_fd(), &path, how))
+        self.at_own_entry(descriptor, |own, name| looks::write(|| file::open(own, name, how)))
     }
+}
+
+fn read_link(base: BorrowedFd<'_>, path: &CStr) -> io::Result<Vec<u8>> {
+    // The kernel's names end at PATH_MAX; a longer one is an error.
+    let mut buffer = [0; 4096];
+    let length = file::read_link(base, path, &mut buffer)?;
+    Ok(buffer[..length].to_vec())
+}
+
+/// The digits of a descriptor's number, without an allocation.
+fn decimal(number: RawFd, buffer: &mut [u8; 12]) -> &CStr {
+    let mut at = buffer.len() - 1;
+    let mut left = number.unsigned_abs();
+    buffer[at] = 0;
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    CStr::from_bytes_with_nul(&buffer[at..]).expect("digits and one NUL")
 }
 
 /// The umask if it can't be read: others get no access.
