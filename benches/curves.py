@@ -4,7 +4,7 @@
     benches/curves.py target/release/stockade [ROUNDS] [NAME…]
 
 Each row has medians of alternating rounds: a launch of `/bin/true` bare and confined, and one open and close of a file, as a
-loop in a confined Python tells it. NAME is one of grants, denials, entries, fast, processes, depth, runs.
+loop in a confined Python tells it. NAME is one of grants, denials, entries, exact, processes, depth, runs.
 """
 
 import os
@@ -97,8 +97,8 @@ class Bench:
         self.root.mkdir()
         (self.root / "file").write_text("x")
 
-    def fast(self):
-        self.entries(["--trace", "fast"], "the same, `--trace fast`")
+    def exact(self):
+        self.entries(["--trace", "exact"], "the same, `--trace exact`")
 
     def processes(self):
         for count in [1, 10, 100, 500]:
@@ -137,7 +137,7 @@ def main():
     binary = str(Path(sys.argv[1]).resolve())
     rest = sys.argv[2:]
     rounds = int(rest.pop(0)) if rest and rest[0].isdigit() else 20
-    all_rows = ["grants", "denials", "entries", "fast", "processes", "depth", "runs"]
+    all_rows = ["grants", "denials", "entries", "exact", "processes", "depth", "runs"]
     print("| what | how many | launch | over bare | an open |\n|---|---:|---:|---:|---:|")
     for name in rest or all_rows:
         with tempfile.TemporaryDirectory(dir=Path.home(), prefix="curves-") as place:

@@ -1,4 +1,4 @@
-//! Everyday jobs, each a line of shell in a small project. Every row has its twin with `--trace fast`.
+//! Everyday jobs, each a line of shell in a small project. Every row has its twin with `--trace exact`.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// One job: its row's name, its text, the programs that it needs, and the line.
 pub struct Job {
     pub name: &'static str,
-    pub fast: &'static str,
+    pub exact: &'static str,
     pub what: &'static str,
     pub needs: &'static [&'static str],
     pub line: &'static str,
@@ -17,49 +17,49 @@ pub struct Job {
 pub const JOBS: &[Job] = &[
     Job {
         name: "day-pytest",
-        fast: "day-pytest-fast",
+        exact: "day-pytest-exact",
         what: "`pytest`, 60 tests in 12 files",
         needs: &["python3 -m pytest --version"],
         line: "python3 -m pytest -q -p no:cacheprovider tests",
     },
     Job {
         name: "day-npm",
-        fast: "day-npm-fast",
+        exact: "day-npm-exact",
         what: "`npm ci` of 20 packed packages, offline",
         needs: &["npm --version"],
         line: "cd web && npm ci --offline --no-audit --no-fund --silent --cache .cache",
     },
     Job {
         name: "day-sqlite",
-        fast: "day-sqlite-fast",
+        exact: "day-sqlite-exact",
         what: "sqlite, 4 processes with 40 transactions each",
         needs: &["python3 -c pass"],
         line: "rm -f data.db; python3 writers.py",
     },
     Job {
         name: "day-forks",
-        fast: "day-forks-fast",
+        exact: "day-forks-exact",
         what: "500 × fork, exec and wait",
         needs: &[],
         line: "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i+1)); done",
     },
     Job {
         name: "day-threads",
-        fast: "day-threads-fast",
+        exact: "day-threads-exact",
         what: "200 threads, each reads 20 files",
         needs: &["python3 -c pass"],
         line: "python3 threads.py",
     },
     Job {
         name: "day-find",
-        fast: "day-find-fast",
+        exact: "day-find-exact",
         what: "`find | xargs wc`, 2,000 files",
         needs: &[],
         line: "find files -type f -print0 | xargs -0 -n 50 wc -c",
     },
     Job {
         name: "day-files",
-        fast: "day-files-fast",
+        exact: "day-files-exact",
         what: "10,000 small files written and removed",
         needs: &["python3 -c pass"],
         line: "python3 files.py",

@@ -7,14 +7,17 @@ use std::process::Command;
 
 /// Without a C library, its start-up code and its startup's notes; symbols are looked up when they are first called, as a C
 /// library may lack one.
-const LINKED: [&str; 8] = [
+const LINKED: [&str; 10] = [
     "-nostdlib",
     "-nostartfiles",
     "-Wl,-soname,stockade-preload",
     "-Wl,-z,lazy",
     "-Wl,--hash-style=both",
     "-Wl,--build-id=none",
+    // Two parts to map, as each program maps them when it starts.
     "-Wl,-z,noseparate-code",
+    "-Wl,-z,norelro",
+    "-Wl,--no-rosegment",
     "-Wl,-s",
 ];
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,9 @@ use crate::supervise;
 
 /// The longest file.
 const LONGEST: usize = 1 << 20;
+
+/// Directories that change all the time, whatever they look like now.
+const CHANGING: [&str; 6] = ["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/log"];
 
 /// Which closed names are there, and what tells that this is still so.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +32,14 @@ struct Known {
 
 /// The numbers of closed files that have several names, in order.
 pub(super) fn closed(policy: &Policy, matcher: &Matcher<'_>, state: Option<&Path>, key: &str) -> Vec<(u64, u64)> {
+    // Every run writes to the state directory, and makes a scratch directory.
+    let own = state.and_then(Path::file_name).unwrap_or_default();
+    let stays_as_it_is = |path: &Path, stamp: &Stamp| {
+        let is_own = path
+            .iter()
+            .any(|name| name.as_bytes().starts_with(own.as_bytes()) && !own.is_empty());
+        stamp.is_settled() && !is_own && !CHANGING.iter().any(|changing| path == Path::new(changing))
+    };
     let is_denied = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
     let load = |state: &Path| looked::read(state, key, LONGEST).and_then(|text| serde_json::from_slice(&text).ok());
     let is_so = |known: &Known| {
@@ -39,7 +51,7 @@ pub(super) fn closed(policy: &Policy, matcher: &Matcher<'_>, state: Option<&Path
     let known = state.and_then(load).filter(is_so).unwrap_or_else(|| {
         let (names, homes) = supervise::closed_names(policy);
         let is_settled = |home: &PathBuf| Stamp::of(home).is_none_or(|stamp| stamp.is_settled());
-        let (mut known, stays) = (look(names, is_denied), homes.iter().all(is_settled));
+        let (mut known, stays) = (look(names, is_denied, stays_as_it_is), homes.iter().all(is_settled));
         known.unchanged.extend(
             homes
                 .into_iter()
@@ -65,7 +77,11 @@ pub(super) fn closed(policy: &Policy, matcher: &Matcher<'_>, state: Option<&Path
 }
 
 /// Looks which names are there. The parents of the names, and those that are directories, tell when that changes.
-fn look(names: impl IntoIterator<Item = PathBuf>, is_denied: impl Fn(&Path) -> bool) -> Known {
+fn look(
+    names: impl IntoIterator<Item = PathBuf>,
+    is_denied: impl Fn(&Path) -> bool,
+    stays_as_it_is: impl Fn(&Path, &Stamp) -> bool,
+) -> Known {
     let mut known = Known::default();
     let mut stamps: BTreeMap<PathBuf, Option<Stamp>> = BTreeMap::new();
     let mut stamp = |path: &Path| *stamps.entry(path.to_path_buf()).or_insert_with(|| Stamp::of(path));
@@ -73,7 +89,9 @@ fn look(names: impl IntoIterator<Item = PathBuf>, is_denied: impl Fn(&Path) -> b
         let above = path.ancestors().skip(1);
         let nearest = above.filter_map(|above| Some((above, stamp(above)?))).next();
         match nearest {
-            Some((above, stamp)) if stamp.is_settled() => _ = known.unchanged.insert(above.to_path_buf(), stamp),
+            Some((above, stamp)) if stays_as_it_is(above, &stamp) => {
+                _ = known.unchanged.insert(above.to_path_buf(), stamp)
+            }
             _ => _ = known.names.insert(path.clone()),
         }
         let Ok(found) = fs::symlink_metadata(&path) else {
@@ -83,7 +101,7 @@ fn look(names: impl IntoIterator<Item = PathBuf>, is_denied: impl Fn(&Path) -> b
             known.names.insert(path);
             continue;
         }
-        match stamp(&path).filter(Stamp::is_settled) {
+        match stamp(&path).filter(|stamp| stays_as_it_is(&path, stamp)) {
             Some(stamp) => {
                 let entries = fs::read_dir(&path).into_iter().flatten().flatten();
                 let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
@@ -109,7 +127,7 @@ mod tests {
         fs::write(at("closed/a"), "").unwrap();
         fs::write(at("b"), "").unwrap();
         let names = || ["closed", "b", "none/c"].map(at);
-        let known = look(names(), |_| true);
+        let known = look(names(), |_| true, |_, stamp| stamp.is_settled());
         assert!(
             known.names.contains(&at("b")) && known.names.contains(&at("none/c")),
             "{known:?}"

@@ -320,7 +320,9 @@ fn rename_with(
     if flags & !KNOWN != 0 || flags == KNOWN {
         return Err(Errno(libc::EINVAL));
     }
-    let (old, new) = (from.place(context)?, to.place(context)?);
+    let old = from.place(context)?;
+    let beside = to.request(context).beside(&from.request(context), &old);
+    let new = beside.unwrap_or_else(|| to.place(context))?;
     let moved = refuse_missing(&old)?;
     context.caller().confirm()?;
     if flags == 0

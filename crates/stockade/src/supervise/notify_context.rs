@@ -111,7 +111,7 @@ impl<'a> NotifyContext<'a> {
         };
         match self.worker_fds().isolation {
             Isolation::Own => {
-                file::set_umask(umask);
+                adopt(umask);
                 mode
             }
             Isolation::Shared => mode & !umask,
@@ -124,5 +124,15 @@ impl<'a> NotifyContext<'a> {
         crate::plan::filter::Architecture::native()
             .and_then(|architecture| crate::plan::calls::name(number, architecture))
             .unwrap_or("unknown")
+    }
+}
+
+/// Sets the thread's umask, unless it is that already.
+fn adopt(umask: u32) {
+    thread_local! {
+        static UMASK: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+    if UMASK.replace(Some(umask)) != Some(umask) {
+        file::set_umask(umask);
     }
 }

@@ -232,6 +232,10 @@ impl Open {
     /// script. It contains nothing that the run may not know, so comparing the path's text is enough.
     fn served(&self, context: &NotifyContext<'_>) -> Result<Option<CallAnswer>, Errno> {
         let is_read = self.access() == Access::READ && !self.creates() && !self.has(libc::O_PATH | libc::O_DIRECTORY);
+        if is_read && synthetic_files::is_preloaded(&self.path) {
+            let object = synthetic_files::preloaded(context)?;
+            return Ok(Some(CallAnswer::Descriptor(object, self.on_execute())));
+        }
         let content = is_read.then(|| synthetic_files::content(context, &self.path)).flatten();
         match content {
             Some(content) => {

@@ -119,6 +119,15 @@ impl Pinned {
         Ok(pinned)
     }
 
+    /// The same object once more.
+    pub fn again(&self) -> Result<Pinned, Errno> {
+        Ok(Pinned {
+            descriptor: self.descriptor.try_clone()?,
+            name: self.name.clone(),
+            ..*self
+        })
+    }
+
     /// The kernel's name for the object: an absolute path if [`Pinned::has_name`].
     pub fn name(&self) -> &Path {
         &self.name
@@ -294,6 +303,15 @@ pub struct Place {
 }
 
 impl Place {
+    /// The place of a component in a directory.
+    pub fn in_directory(parent: Pinned, component: &[u8]) -> Result<Place, Errno> {
+        if !parent.is_directory() {
+            return Err(Errno(libc::ENOTDIR));
+        }
+        let component = CString::new(component).map_err(|_| Errno(libc::EINVAL))?;
+        Ok(Place::new(parent, component))
+    }
+
     /// Creates a place. The component may end with slashes, which are left to the kernel.
     pub fn new(parent: Pinned, component: CString) -> Place {
         let name = match without_slashes(component.as_bytes()) {

@@ -84,19 +84,31 @@ impl<'a> PathRequest<'a> {
             return Err(Errno(libc::ENOENT));
         }
         let base = self.base()?;
+        if let (Base::Own(own), (b"", component)) = (&base, split(self.path.bytes())) {
+            // The directory itself is the parent, unless its entries differ from process to process.
+            let parent = Pinned::new(self.worker_fds, own.try_clone()?)?;
+            if parent.file_system() != FileSystemKind::Process {
+                return Place::in_directory(parent, component);
+            }
+        }
         self.place_at(base.as_fd(), self.path.text())
+    }
+
+    /// The place that another path means whose directory is the same one by the same words.
+    pub fn beside(&self, other: &PathRequest<'_>, place: &Place) -> Option<Result<Place, Errno>> {
+        let (directory, component) = split(self.path.bytes());
+        let is_same = self.directory == other.directory
+            && self.restrictions == other.restrictions
+            && directory == split(other.path.bytes()).0
+            && !self.path.bytes().is_empty();
+        is_same.then(|| Place::in_directory(place.parent.again()?, component))
     }
 
     fn place_at(&self, base: BorrowedFd<'_>, path: &CStr) -> Result<Place, Errno> {
         let (parent, component) = split(path.to_bytes());
         let parent = if parent.is_empty() { b".".as_slice() } else { parent };
         let parent = CString::new(parent).map_err(|_| Errno(libc::EINVAL))?;
-        let parent = self.object_at(base, &parent, Last::Follow)?;
-        if !parent.is_directory() {
-            return Err(Errno(libc::ENOTDIR));
-        }
-        let component = CString::new(component).map_err(|_| Errno(libc::EINVAL))?;
-        Ok(Place::new(parent, component))
+        Place::in_directory(self.object_at(base, &parent, Last::Follow)?, component)
     }
 
     /// The place where a file would be created: links in the last place are followed to where they dangle.

@@ -2,6 +2,7 @@
 //! the run is for, as it was when it was read, and the object that is preloaded.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -69,9 +70,6 @@ impl Script {
 
 /// The content served in place of a file; `None` for the machine's own files.
 pub fn content<'a>(context: &'a NotifyContext<'_>, path: &Alleged) -> Option<Cow<'a, [u8]>> {
-    if path.bytes() == stockade_preload::PATH.as_bytes() {
-        return Some(stockade_preload::OBJECT.into());
-    }
     let script = context
         .shared()
         .script
@@ -108,10 +106,33 @@ pub fn is_looking_for_hosts(context: &NotifyContext<'_>, path: &Alleged) -> bool
 /// A file without a name that contains this text and can't be changed.
 pub fn file(context: &NotifyContext<'_>, text: &[u8]) -> Result<OwnedFd, Errno> {
     context.caller().confirm()?;
-    let made = make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?;
-    let mut written = std::fs::File::from(made);
+    Ok(context.worker_fds().reopen(made(text)?.as_fd(), libc::O_RDONLY)?)
+}
+
+/// Whether a path is that of the object that programs preload.
+pub fn is_preloaded(path: &Alleged) -> bool {
+    path.bytes() == stockade_preload::PATH.as_bytes()
+}
+
+/// The object that programs preload. Each of them opens it as it starts, so each worker keeps one.
+pub fn preloaded(context: &NotifyContext<'_>) -> Result<OwnedFd, Errno> {
+    thread_local! {
+        static OBJECT: OnceCell<OwnedFd> = const { OnceCell::new() };
+    }
+    context.caller().confirm()?;
+    OBJECT.with(|object| {
+        if object.get().is_none() {
+            let _ = object.set(made(stockade_preload::OBJECT)?);
+        }
+        let object = object.get().expect("it is there");
+        Ok(context.worker_fds().reopen(object.as_fd(), libc::O_RDONLY)?)
+    })
+}
+
+fn made(text: &[u8]) -> Result<OwnedFd, Errno> {
+    let mut written = std::fs::File::from(make_unexecutable(c"stockade", MFD_ALLOW_SEALING)?);
     written.write_all(text)?;
     let made = OwnedFd::from(written);
     file::seal(made.as_fd())?;
-    Ok(context.worker_fds().reopen(made.as_fd(), libc::O_RDONLY)?)
+    Ok(made)
 }

@@ -20,7 +20,7 @@ use crate::report::{Kind, Reason};
 pub fn vacate(context: &NotifyContext<'_>, place: &Place, found: Option<PinnedEntry>, now: Option<&Place>) {
     let Some(found) = found else { return };
     let (name, now) = (place.name(), now.map(Place::name));
-    if let Some(repository) = repository_of(name, now) {
+    if let Some(repository) = repository_of(name, now.filter(|_| found.is_directory())) {
         context.judge.note_taken(&repository, found.identity());
     }
     if found.is_directory() || found.is_symlink() || git_directory(name) == Some(name) {
