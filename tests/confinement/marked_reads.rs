@@ -161,7 +161,7 @@ fn what_keeps_the_trace_exact_is_in_the_report() {
             &["--profile", "minimal", "--host", "example.com", "--read", "/etc"][..],
             "programs find hosts by `/etc/resolv.conf`",
         ),
-        (&["--profile", "mcp-standard"], "`/` is too large"),
+        (&["--profile", "mcp-standard"], "`/` isn't looked through"),
         (
             &["--profile", "minimal", "--deny", "/usr/share/**/*.txt"],
             "closes part of a tree of the runtime base",
@@ -202,7 +202,7 @@ fn a_tree_that_is_only_read_and_too_large_is_left_to_the_supervisor() {
         enforcement["read_supervised"][0]
             .as_str()
             .unwrap()
-            .starts_with("`/` is too large")
+            .starts_with("`/` isn't looked through")
     );
 }
 
@@ -430,4 +430,47 @@ fn what_the_repository_holds_is_no_secret_to_a_run_that_reads_it() {
             .any_stderr()
             .ends();
     }
+}
+
+/// Nobody has looked for secrets in what is granted while the run goes on.
+#[test]
+fn a_directory_of_a_tree_that_an_answer_granted_is_copied_and_not_moved_to_where_the_kernel_reads() {
+    const YES: &str = "command=cat >/dev/null; echo '{\"answer\":\"yes\",\"lifetime\":\"session\"}'";
+    let code = "import os, shutil\n\
+                try: os.rename('@HOME/z/c', 'c')\n\
+                except OSError as error: print(error.strerror)\n\
+                os.rename('@HOME/z/plain', 'plain'); print(open('plain').read())\n\
+                os.mkdir('@HOME/z/own')\n\
+                try: os.rename('@HOME/z/c', '@HOME/z/own/c'); os.rename('@HOME/z/own', 'own')\n\
+                except OSError as error: print(error.strerror)\n\
+                print([open(d + '/.aws/credentials').read() for d in ('c', 'own/c') if os.path.exists(d)])\n";
+    let ran = marked("project")
+        .flags(["--ask", YES])
+        .file("~/z/c/.aws/credentials", "SECRET")
+        .file("~/z/plain", "plain")
+        .python(code)
+        .any_stderr()
+        .stdout("Invalid cross-device link\nplain\nInvalid cross-device link\n[]\n")
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "marked");
+}
+
+/// Made after the look it would lie open in a tree that was looked through without it.
+#[test]
+fn stockades_own_places_are_closed_where_they_are_not_there_yet() {
+    let ran = run()
+        .file("~/x", "x")
+        .flags(["--profile", "minimal", "--write", "@HOME"])
+        .reporting()
+        .python(
+            "import ctypes, os\n\
+             c = ctypes.CDLL(None)\n\
+             for top, _, names in os.walk('@HOME/.local/state'):\n  \
+               for name in names: print(name, c.syscall(257, -100, os.path.join(top, name).encode(), 0, 0x5f0c4ade) >= 0)\n\
+             print(os.path.isdir('@HOME/.local/state/stockade'))",
+        )
+        .any_stderr()
+        .stdout("True\n")
+        .ends();
+    assert_eq!(ran.report()["enforcement"]["trace"], "exact");
 }

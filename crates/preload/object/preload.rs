@@ -21,8 +21,13 @@ const EPERM: c_long = 1;
 const ENOENT: c_long = 2;
 const EACCES: c_long = 13;
 const O_ACCMODE: c_int = 3;
+const O_RDONLY: c_int = 0;
+const O_WRONLY: c_int = 1;
+const O_RDWR: c_int = 2;
 const O_CREAT: c_int = 0o100;
+const O_EXCL: c_int = 0o200;
 const O_TRUNC: c_int = 0o1000;
+const O_APPEND: c_int = 0o2000;
 const O_NONBLOCK: c_int = 0o4000;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const O_PATH: c_int = 0o10_000_000;
@@ -99,24 +104,27 @@ unsafe fn give_up(descriptor: c_int) {
     }
 }
 
-/// The flags of a `fopen` that only reads, by a mode of plain letters; `None` for any other.
+/// The flags of a `fopen` by a mode of plain letters, of which C libraries read seven; `None` for any other (fopen(3)).
 unsafe fn flags_of(mode: *const c_char) -> Option<c_int> {
-    let mut flags = 0;
-    let mut at = mode.cast::<u8>();
-    unsafe {
-        if *at != b'r' {
-            return None;
-        }
-        loop {
-            at = at.add(1);
-            match *at {
-                0 => return Some(flags),
-                b'b' | b't' => {}
-                b'e' => flags |= O_CLOEXEC,
-                _ => return None,
-            }
+    const LETTERS: usize = 7;
+    let letters = mode.cast::<u8>();
+    let mut flags = match unsafe { *letters } {
+        b'r' => O_RDONLY,
+        b'w' => O_WRONLY | O_CREAT | O_TRUNC,
+        b'a' => O_WRONLY | O_CREAT | O_APPEND,
+        _ => return None,
+    };
+    for at in 1..LETTERS {
+        match unsafe { *letters.add(at) } {
+            0 => break,
+            b'+' => flags = flags & !O_ACCMODE | O_RDWR,
+            b'b' | b't' => {}
+            b'e' => flags |= O_CLOEXEC,
+            b'x' => flags |= O_EXCL,
+            _ => return None,
         }
     }
+    Some(flags)
 }
 
 #[unsafe(no_mangle)]
@@ -174,12 +182,12 @@ unsafe extern "C" fn opendir(path: *const c_char) -> *mut c_void {
     }
 }
 
-/// What writes is the C library's: a stream that is open is opened again, by the path and mode as they are.
+/// A mode of other letters is the C library's: a stream that is open is opened again, by the path and mode as they are.
 #[inline(always)]
 unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut c_void {
     unsafe {
         if let Some(flags) = flags_of(mode) {
-            let descriptor = open_at(AT_FDCWD, path, flags, 0);
+            let descriptor = open_at(AT_FDCWD, path, flags, 0o666);
             if descriptor < 0 {
                 return core::ptr::null_mut();
             }

@@ -200,6 +200,25 @@ impl Surroundings {
         }
     }
 
+    /// Makes the places of Stockade's own that lie in a granted tree and aren't there: made later, they would be in a tree that was
+    /// looked through without them.
+    pub fn keep_own_places(&self, policy: &Policy) {
+        let own = [
+            self.configuration.as_deref(),
+            self.state.as_deref(),
+            Some(&self.scratch),
+        ];
+        for directory in own.into_iter().flatten() {
+            let real = real_path(directory);
+            let is_granted = |grant: &Grant| grant.is_chosen() && grant.covers(&real);
+            let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
+            if policy.grants.iter().any(is_granted) && is_absent && custody::of_path(directory).is_ok() {
+                // Where it can't be made, no run has one there.
+                let _ = crate::launch::make_private(directory);
+            }
+        }
+    }
+
     /// The user's name and e-mail for commits, as git's variables: a run with a home of its own doesn't see the user's
     /// git configuration.
     pub fn git_identity(&self) -> Vec<(OsString, OsString)> {

@@ -1,6 +1,6 @@
 //! Closed names that somebody else makes while the kernel alone judges reads: the run could read what is there, so it is told.
 //!
-//! The tops of the trees are watched, and the directories directly in them (inotify(7)).
+//! The tops of the trees are watched, and the directories directly in them, those that come later too (inotify(7)).
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -13,6 +13,10 @@ use crate::policy::{Access, AccessDecision, Matcher, Policy};
 
 /// The most directories of one tree that are watched.
 const MOST: usize = 32;
+/// The most directories that are watched in all.
+const MOST_WATCHED: usize = 256;
+/// The most entries that are looked at for directories, at the top of a tree, and for closed names, in a directory that comes.
+const MOST_ENTRIES: usize = 1024;
 /// The most names that are told.
 const MOST_TOLD: usize = 64;
 
@@ -37,7 +41,7 @@ impl LateSecrets {
         };
         for tree in trees.filter(|tree| tree.is_dir()) {
             late.add(tree)?;
-            let entries = fs::read_dir(tree).into_iter().flatten().flatten();
+            let entries = fs::read_dir(tree).into_iter().flatten().flatten().take(MOST_ENTRIES);
             let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
             for entry in directories.take(MOST - 1) {
                 // Another user's may not be watched, nor read.
@@ -63,13 +67,25 @@ impl LateSecrets {
             return Vec::new();
         };
         let matcher = Matcher::new(policy);
-        let places = &self.places;
-        let paths = events
-            .into_iter()
-            .filter_map(|event| Some(places.get(&event.wd)?.join(event.name?)));
+        let mut paths = Vec::new();
+        for event in events {
+            let (Some(place), Some(name)) = (self.places.get(&event.wd), event.name) else {
+                continue;
+            };
+            let path = place.join(name);
+            if event.mask.contains(AddWatchFlags::IN_ISDIR) {
+                // What is in it came along, and what comes is told from now on.
+                if self.places.len() < MOST_WATCHED {
+                    let _ = self.add(&path);
+                }
+                let inside = fs::read_dir(&path).into_iter().flatten().flatten().take(MOST_ENTRIES);
+                paths.extend(inside.map(|entry| entry.path()));
+            }
+            paths.push(path);
+        }
         let is_closed = |path: &PathBuf| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
         let mut new = Vec::new();
-        for path in paths.filter(is_closed) {
+        for path in paths.into_iter().filter(is_closed) {
             if self.told.len() < MOST_TOLD && self.told.insert(path.clone()) {
                 new.push(path);
             }

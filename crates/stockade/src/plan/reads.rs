@@ -75,7 +75,7 @@ pub enum KeptExact {
     #[error("{0} closes part of a tree of the runtime base")]
     Base(String),
     /// It contains the kernel's own trees, or every user's.
-    #[error("`{}` is too large to be looked through", .0.display())]
+    #[error("`{}` isn't looked through: it is the machine's, or every user's", .0.display())]
     TooLarge(PathBuf),
     /// It has more directories, or files beside closed ones, than a launch looks at.
     #[error("`{}` has more than {most} {what}", .tree.display())]

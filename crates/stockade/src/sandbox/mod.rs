@@ -635,8 +635,11 @@ impl Sandbox {
         };
         Some(match kept {
             Some(kept) => Look::none(kept),
-            None => debug_span!("reads")
-                .in_scope(|| reads::look(policy, self.surroundings.state.as_deref(), Budget::of_launch())),
+            None => {
+                self.surroundings.keep_own_places(policy);
+                debug_span!("reads")
+                    .in_scope(|| reads::look(policy, self.surroundings.state.as_deref(), Budget::of_launch()))
+            }
         })
     }
 

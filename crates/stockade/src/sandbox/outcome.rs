@@ -144,15 +144,25 @@ pub(super) fn tell_of_reads(
     match native {
         None => None,
         Some(Err(kept)) => {
-            enforcement.kept_exact = Some(kept.to_string());
+            enforcement.kept_exact = Some(shortened(&kept));
             None
         }
         Some(Ok(native)) => {
             let shown = |path: PathBuf| path.display().to_string();
             enforcement.read_natively = native.trees.into_iter().map(shown).collect();
-            enforcement.read_supervised = native.left.into_iter().map(|(_, kept)| kept.to_string()).collect();
+            enforcement.read_supervised = native.left.iter().map(|(_, kept)| shortened(kept)).collect();
             native.late
         }
+    }
+}
+
+/// A reason with the start of its path: those of a run's own trees may be very long.
+fn shortened(kept: &KeptExact) -> String {
+    const LONGEST: usize = 1024;
+    let text = kept.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

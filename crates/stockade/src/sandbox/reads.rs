@@ -223,14 +223,17 @@ fn native(
         },
         ..Native::default()
     };
-    for (tree, (access, links)) in &trees {
+    // First what decides whether anything is read natively: a large tree that is only read takes nothing of its budget.
+    let decides = |tree: &Path| chosen().any(|grant| must_be_open(grant) && grant.path.starts_with(tree));
+    let (first, last): (Vec<_>, Vec<_>) = trees.iter().partition(|(tree, _)| decides(tree));
+    for (tree, (access, links)) in first.into_iter().chain(last) {
         let opened = match Mounts::unusual(iter::once(*tree)) {
             Some(place) => Err(KeptExact::Mounted(place)),
             None => through(walk, tree).and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
         };
         match opened {
             Ok(()) => native.trees.push(tree.to_path_buf()),
-            Err(kept) if chosen().any(|grant| must_be_open(grant) && grant.path.starts_with(tree)) => return Err(kept),
+            Err(kept) if decides(tree) => return Err(kept),
             Err(kept) => {
                 native.openings.retain(|opening| !opening.path.starts_with(tree));
                 native.left.push((tree.to_path_buf(), kept));

@@ -16,9 +16,10 @@ use super::shared::Made;
 use super::submodules;
 use super::taking_over;
 use super::truncate;
+use crate::plan::Trace;
 use crate::policy::{Access, Arrival};
 use crate::processes::looks;
-use crate::report::{Kind, Reason};
+use crate::report::{COPIED, Kind, Reason};
 use stockade_sys::file;
 
 /// A directory descriptor and a path, from two registers.
@@ -441,8 +442,10 @@ fn judge_move(
     refuse_bringing(context, (old_name, moved, first), new_name, &arriving)?;
     refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
     refuse_filling_from_own(context, (old, moved), new, &arriving)?;
+    refuse_unseen(context, (old_name, moved), &arriving)?;
     if exchanges {
         refuse_filling_from_own(context, (new, replaced), old, &leaving)?;
+        refuse_unseen(context, (new_name, replaced), &leaving)?;
         refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
         refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         refuse_bringing(context, (new_name, replaced, second), old_name, &leaving)?;
@@ -502,6 +505,26 @@ fn refuse_bringing(
     }
     let verdict = context.judge.bringing(Some(old), new);
     context.enforce(verdict, attempt, new, CLOSED).map(drop)
+}
+
+/// Refuses to move a directory out of a tree that was granted since the start, where the kernel alone judges reads: nobody has looked
+/// for what is closed in it.
+fn refuse_unseen(
+    context: &NotifyContext<'_>,
+    (old, moved): (&Path, Option<PinnedEntry>),
+    attempt: &RefusedAttempt<'_>,
+) -> Result<(), Errno> {
+    let run_config = &context.shared().run.run_config;
+    let is_seen = || run_config.is_private(old) || run_config.policy.granting(Access::DELETE, old).is_some();
+    if run_config.supervision.trace == Trace::Exact || moved.is_some_and(|moved| !moved.is_directory()) || is_seen() {
+        return Ok(());
+    }
+    context.note(
+        attempt,
+        old.as_os_str().as_encoded_bytes(),
+        Reason::Never(COPIED.into()),
+    );
+    Err(Errno(libc::EXDEV))
 }
 
 /// Refuses to move a directory out of one that the run made, where no name is guarded, if its name begins one that is.
