@@ -1,96 +1,86 @@
 //! Closed names that somebody else makes while the kernel alone judges reads: the run could read what is there, so it is told.
 //!
-//! The tops of the trees are watched, and the directories directly in them, those that come later too (inotify(7)).
+//! The tops of the trees and the directories directly in them are looked at now and then, and at the end: one statx(2) each, and a
+//! listing where something changed. (inotify(7) would tell at once, but ending a watch takes the kernel 15 ms.)
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::policy::{Access, AccessDecision, Matcher, Policy};
 
-/// The most directories of one tree that are watched.
+/// The time between two looks.
+const PERIOD: Duration = Duration::from_millis(250);
+/// The most directories of one tree that are looked at.
 const MOST: usize = 32;
-/// The most directories that are watched in all.
-const MOST_WATCHED: usize = 256;
-/// The most entries that are looked at for directories, at the top of a tree, and for closed names, in a directory that comes.
+/// The most entries of a directory that are looked at.
 const MOST_ENTRIES: usize = 1024;
 /// The most names that are told.
 const MOST_TOLD: usize = 64;
 
-/// A watch on trees.
+/// A watch on trees where nothing is closed.
 #[derive(Debug)]
 pub struct LateSecrets {
-    inotify: Inotify,
-    places: HashMap<WatchDescriptor, PathBuf>,
+    policy: Policy,
+    trees: Vec<PathBuf>,
+    /// Seconds since 1970: what hasn't changed since was seen before the start.
+    since: i64,
+    next: Instant,
     told: BTreeSet<PathBuf>,
 }
 
 impl LateSecrets {
-    /// Watches trees from now on.
-    ///
-    /// # Errors
-    /// The kernel watches nothing more for this user.
-    pub fn watch<'a>(trees: impl Iterator<Item = &'a Path>) -> nix::Result<LateSecrets> {
-        let mut late = LateSecrets {
-            inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?,
-            places: HashMap::new(),
+    /// Watches trees that were looked through since a time.
+    pub fn new(policy: &Policy, trees: Vec<PathBuf>, since: SystemTime) -> LateSecrets {
+        // A file system's clock may be a moment behind.
+        let since = since
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs()
+            .saturating_sub(1);
+        LateSecrets {
+            policy: policy.clone(),
+            trees,
+            since: i64::try_from(since).unwrap_or(i64::MAX),
+            next: Instant::now() + PERIOD,
             told: BTreeSet::new(),
-        };
-        for tree in trees.filter(|tree| tree.is_dir()) {
-            late.add(tree)?;
-            let entries = fs::read_dir(tree).into_iter().flatten().flatten().take(MOST_ENTRIES);
-            let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            for entry in directories.take(MOST - 1) {
-                // Another user's may not be watched, nor read.
-                let _ = late.add(&entry.path());
-            }
         }
-        Ok(late)
     }
 
-    fn add(&mut self, directory: &Path) -> nix::Result<()> {
-        let flags = AddWatchFlags::IN_CREATE
-            | AddWatchFlags::IN_MOVED_TO
-            | AddWatchFlags::IN_ONLYDIR
-            | AddWatchFlags::IN_DONT_FOLLOW;
-        let watch = self.inotify.add_watch(directory, flags)?;
-        self.places.insert(watch, directory.to_path_buf());
-        Ok(())
+    /// When the next look is due.
+    pub fn next(&self) -> Instant {
+        self.next
     }
 
-    /// The closed names that appeared since the last call, each once.
-    pub fn appeared(&mut self, policy: &Policy) -> Vec<PathBuf> {
-        let Ok(events) = self.inotify.read_events() else {
-            return Vec::new();
-        };
-        let matcher = Matcher::new(policy);
-        let mut paths = Vec::new();
-        for event in events {
-            let (Some(place), Some(name)) = (self.places.get(&event.wd), event.name) else {
-                continue;
-            };
-            let path = place.join(name);
-            if event.mask.contains(AddWatchFlags::IN_ISDIR) {
-                // What is in it came along, and what comes is told from now on.
-                if self.places.len() < MOST_WATCHED {
-                    let _ = self.add(&path);
-                }
-                let inside = fs::read_dir(&path).into_iter().flatten().flatten().take(MOST_ENTRIES);
-                paths.extend(inside.map(|entry| entry.path()));
-            }
-            paths.push(path);
+    /// The closed names that appeared since the last look, each once.
+    pub fn look(&mut self) -> Vec<PathBuf> {
+        self.next = Instant::now() + PERIOD;
+        let matcher = Matcher::new(&self.policy);
+        let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
+        let mut appeared = Vec::new();
+        for tree in &self.trees {
+            let inside = entries(tree).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            let directories = inside.map(|entry| entry.path()).take(MOST - 1);
+            let changed = [tree.clone()]
+                .into_iter()
+                .chain(directories)
+                .filter(|path| self.is_new(path));
+            let names = changed.flat_map(|directory| entries(&directory).collect::<Vec<_>>());
+            let new = names
+                .map(|entry| entry.path())
+                .filter(|path| is_closed(path) && self.is_new(path));
+            appeared.extend(new.filter(|path| !self.told.contains(path)));
         }
-        let is_closed = |path: &PathBuf| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
-        let mut new = Vec::new();
-        for path in paths.into_iter().filter(is_closed) {
-            if self.told.len() < MOST_TOLD && self.told.insert(path.clone()) {
-                new.push(path);
-            }
-        }
-        new
+        appeared.truncate(MOST_TOLD.saturating_sub(self.told.len()));
+        self.told.extend(appeared.iter().cloned());
+        appeared
+    }
+
+    /// Whether something has changed, or got its name, since the start.
+    fn is_new(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.ctime() >= self.since)
     }
 
     /// All of them.
@@ -99,8 +89,10 @@ impl LateSecrets {
     }
 }
 
-impl AsFd for LateSecrets {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.inotify.as_fd()
-    }
+fn entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MOST_ENTRIES)
 }

@@ -21,7 +21,6 @@ use super::scratch::Scratch;
 use super::taken;
 use crate::growth::{Growth, Reserve};
 use crate::plan::Grouped;
-use crate::policy::Policy;
 use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
 use crate::profile::Limits;
 use crate::report::{
@@ -122,7 +121,7 @@ pub struct Running {
     hit: Option<LimitHit>,
     output_cut: bool,
     tree: Option<Tree>,
-    late: Option<(LateSecrets, Policy)>,
+    late: Option<LateSecrets>,
     growth: Option<Growth>,
     reserve: Option<Reserve>,
     room: Option<Room>,
@@ -355,10 +354,8 @@ impl Running {
                     return Ok(event);
                 }
             }
-            if ready.late
-                && let Some((late, policy)) = self.late.as_mut()
-            {
-                let appeared = late.appeared(policy);
+            if let Some(late) = self.late.as_mut().filter(|late| late.next() <= Instant::now()) {
+                let appeared = late.look();
                 if !appeared.is_empty() {
                     return Ok(Event::Appeared(appeared));
                 }
@@ -370,16 +367,16 @@ impl Running {
     }
 
     /// Tells of closed names that others make.
-    pub fn watch(&mut self, late: LateSecrets, policy: &Policy) {
-        self.late = Some((late, policy.clone()));
+    pub fn watch(&mut self, late: LateSecrets) {
+        self.late = Some(late);
     }
 
     /// The closed names that others have made.
     pub fn late_secrets(&mut self) -> Vec<PathBuf> {
-        let Some((late, policy)) = self.late.as_mut() else {
+        let Some(late) = self.late.as_mut() else {
             return Vec::new();
         };
-        late.appeared(policy);
+        late.look();
         late.told().cloned().collect()
     }
 
@@ -409,13 +406,11 @@ impl Running {
             None => PollFlags::empty(),
         };
         let output = [0, 1].map(|i| self.output[i].as_ref().map(AsFd::as_fd));
-        let late = self.late.as_ref().map(|(late, _)| late.as_fd());
         let mut polled = [
             PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
             PollFd::new(output[0].unwrap_or(nothing), watch(output[0])),
             PollFd::new(output[1].unwrap_or(nothing), watch(output[1])),
             PollFd::new(attention.unwrap_or(nothing), watch(attention)),
-            PollFd::new(late.unwrap_or(nothing), watch(late)),
         ];
         match poll(&mut polled, self.timeout()) {
             Ok(_) | Err(nix::Error::EINTR) => {}
@@ -426,7 +421,6 @@ impl Running {
             news: ready(0),
             output: [output[0].is_some() && ready(1), output[1].is_some() && ready(2)],
             attention: attention.is_some() && ready(3),
-            late: late.is_some() && ready(4),
         })
     }
 
@@ -441,6 +435,7 @@ impl Running {
             (None, true) => Some(self.next_sample),
             (None, false) => None,
         };
+        let next = next.into_iter().chain(self.late.as_ref().map(LateSecrets::next)).min();
         next.map_or(PollTimeout::NONE, |next| {
             let left = next.saturating_duration_since(now) + Duration::from_millis(1);
             PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
@@ -895,7 +890,6 @@ struct ReadyDescriptors {
     news: bool,
     output: [bool; 2],
     attention: bool,
-    late: bool,
 }
 
 impl Drop for Running {

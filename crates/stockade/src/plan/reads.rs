@@ -96,9 +96,6 @@ pub enum KeptExact {
     /// It takes longer to look through than a launch may: that goes on while the run does.
     #[error("`{}` hasn't been looked through yet", .0.display())]
     NotSeen(PathBuf),
-    /// Nothing would tell of secrets that others make there.
-    #[error("the kernel watches no more directories for this user")]
-    NotWatched,
     /// Its entries are unknown.
     #[error("`{}` can't be listed", .0.display())]
     Unlisted(PathBuf),

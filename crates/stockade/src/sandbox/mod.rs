@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
@@ -544,6 +544,7 @@ impl Command {
         policy.asks = sandbox.asks(ability);
         refuse_void_grants(&policy)?;
         own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
+        let begun = SystemTime::now();
         let look = sandbox.look(&policy, ability);
         let (native, unkept) = match look {
             None => (None, Unkept::default()),
@@ -557,7 +558,8 @@ impl Command {
         let mut streams = self.streams.clone();
         streams.inherit_output &= plan.limits.output.is_none();
         let mut report = outcome::begin(&policy, &plan, &self.argv, ability);
-        let late = outcome::tell_of_reads(&mut report.enforcement, native);
+        let open = outcome::tell_of_reads(&mut report.enforcement, native);
+        let late = (!open.is_empty()).then(|| launch::LateSecrets::new(&policy, open, begun));
         Ok(Ready {
             sandbox: sandbox.clone(),
             state: sandbox.surroundings.state.clone(),
@@ -981,7 +983,7 @@ impl Ready {
             other => other.map_err(|error| Error::launch(error, &self.command.program))?,
         };
         if let Some(late) = self.late {
-            running.watch(late, &self.policy);
+            running.watch(late);
         }
         let looking = self.unkept.keep(self.state.as_deref(), &self.policy);
         Ok(Child {

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::reads::Native;
-use crate::launch::LateSecrets;
 use crate::plan::{Ability, Grouped, KeptExact, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
@@ -136,22 +135,19 @@ pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ab
     report
 }
 
-/// Tells who judges which reads. Returns the watch on what others make there.
-pub(super) fn tell_of_reads(
-    enforcement: &mut Enforcement,
-    native: Option<Result<Native, KeptExact>>,
-) -> Option<LateSecrets> {
+/// Tells who judges which reads. Returns the trees where what others make is read.
+pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result<Native, KeptExact>>) -> Vec<PathBuf> {
     match native {
-        None => None,
+        None => Vec::new(),
         Some(Err(kept)) => {
             enforcement.kept_exact = Some(shortened(&kept));
-            None
+            Vec::new()
         }
         Some(Ok(native)) => {
             let shown = |path: PathBuf| path.display().to_string();
             enforcement.read_natively = native.trees.into_iter().map(shown).collect();
             enforcement.read_supervised = native.left.iter().map(|(_, kept)| shortened(kept)).collect();
-            native.late
+            native.open
         }
     }
 }

@@ -18,7 +18,6 @@ use super::looked::{Closings, Looked, Seen, Stamp};
 use super::mounts::Mounts;
 use super::second_names;
 use crate::blobs;
-use crate::launch::LateSecrets;
 use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_large, must_be_open};
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
 
@@ -44,8 +43,8 @@ pub(super) struct Native {
     pub trees: Vec<PathBuf>,
     /// The trees that are left to the supervisor, and why.
     pub left: Vec<(PathBuf, KeptExact)>,
-    /// The watch on what others make in these trees.
-    pub late: Option<LateSecrets>,
+    /// Of these the trees where nothing is closed, and what comes to be would be read.
+    pub open: Vec<PathBuf>,
 }
 
 /// How far a launch looks.
@@ -215,14 +214,7 @@ fn native(
 ) -> Result<Native, KeptExact> {
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     let trees = trees(policy);
-    let mut native = Native {
-        // From before the look, so that nothing comes between.
-        late: match trees.is_empty() {
-            true => None,
-            false => Some(LateSecrets::watch(trees.keys().copied()).map_err(|_| KeptExact::NotWatched)?),
-        },
-        ..Native::default()
-    };
+    let mut native = Native::default();
     // First what decides whether anything is read natively: a large tree that is only read takes nothing of its budget.
     let decides = |tree: &Path| chosen().any(|grant| must_be_open(grant) && grant.path.starts_with(tree));
     let (first, last): (Vec<_>, Vec<_>) = trees.iter().partition(|(tree, _)| decides(tree));
@@ -232,7 +224,12 @@ fn native(
             None => through(walk, tree).and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
         };
         match opened {
-            Ok(()) => native.trees.push(tree.to_path_buf()),
+            Ok(()) => {
+                native
+                    .open
+                    .extend((!walk.around.contains(*tree)).then(|| tree.to_path_buf()));
+                native.trees.push(tree.to_path_buf());
+            }
             Err(kept) if decides(tree) => return Err(kept),
             Err(kept) => {
                 native.openings.retain(|opening| !opening.path.starts_with(tree));
