@@ -56,24 +56,32 @@ impl LateSecrets {
 
     /// The closed names that appeared since the last look, each once.
     pub fn look(&mut self) -> Vec<PathBuf> {
+        // A run that is over at once costs no more than a look at the tops.
+        let is_deep = self.next <= Instant::now();
         self.next = Instant::now() + PERIOD;
+        let inside = |tree: &PathBuf| {
+            let directories = entries(tree).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            directories.map(|entry| entry.path()).take(MOST - 1).collect::<Vec<_>>()
+        };
+        let inside = self.trees.iter().filter(|_| is_deep).flat_map(inside);
+        let changed: Vec<_> = self
+            .trees
+            .iter()
+            .cloned()
+            .chain(inside)
+            .filter(|path| self.is_new(path))
+            .collect();
+        if changed.is_empty() {
+            return Vec::new();
+        }
         let matcher = Matcher::new(&self.policy);
         let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
-        let mut appeared = Vec::new();
-        for tree in &self.trees {
-            let inside = entries(tree).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            let directories = inside.map(|entry| entry.path()).take(MOST - 1);
-            let changed = [tree.clone()]
-                .into_iter()
-                .chain(directories)
-                .filter(|path| self.is_new(path));
-            let names = changed.flat_map(|directory| entries(&directory).collect::<Vec<_>>());
-            let new = names
-                .map(|entry| entry.path())
-                .filter(|path| is_closed(path) && self.is_new(path));
-            appeared.extend(new.filter(|path| !self.told.contains(path)));
-        }
-        appeared.truncate(MOST_TOLD.saturating_sub(self.told.len()));
+        let names = changed
+            .iter()
+            .flat_map(|directory| entries(directory))
+            .map(|entry| entry.path());
+        let new = names.filter(|path| is_closed(path) && self.is_new(path) && !self.told.contains(path));
+        let appeared: Vec<_> = new.take(MOST_TOLD.saturating_sub(self.told.len())).collect();
         self.told.extend(appeared.iter().cloned());
         appeared
     }
