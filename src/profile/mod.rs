@@ -131,6 +131,7 @@ fn trace_text(profile: &Profile) -> &'static str {
     let is_all =
         |rule: &Rule<PathSpec>| rule.value.anchor == Anchor::Absolute && rule.value.rest.as_os_str().is_empty();
     match profile.opened().any(is_all) {
+        _ if !profile.native_reads => "exact: the supervisor judges all reads",
         true => "exact: `/` isn't looked through for secrets, so the supervisor judges all reads",
         false => "auto: the kernel reads by itself where nothing is closed, and the supervisor judges the rest",
     }

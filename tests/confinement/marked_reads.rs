@@ -182,9 +182,16 @@ fn what_keeps_the_trace_exact_is_in_the_report() {
         let kept = enforcement["kept_exact"].as_str().unwrap();
         assert!(kept.contains(why), "{kept}");
     }
-    let ran = marked("project").flags(["--trace", "exact"]).reporting().ends();
-    assert_eq!(ran.report()["enforcement"]["trace"], "exact");
-    assert!(ran.report()["enforcement"]["kept_exact"].is_null());
+    let supervised = PROJECT.replace("version = 1", "version = 1\nnative-reads = false");
+    for ran in [
+        marked("project").flags(["--trace", "exact"]).ends(),
+        marked("project")
+            .file("~/.config/stockade/profiles/project.toml", &supervised)
+            .ends(),
+    ] {
+        assert_eq!(ran.report()["enforcement"]["trace"], "exact");
+        assert!(ran.report()["enforcement"]["kept_exact"].is_null());
+    }
 }
 
 #[test]
@@ -362,8 +369,16 @@ fn a_large_tree_is_looked_through_while_the_first_run_goes_on_and_read_natively_
 /// The one promise that native reading can't keep is told.
 #[test]
 fn a_secret_that_somebody_makes_meanwhile_is_told_at_once_and_ends_the_run_where_that_was_asked() {
-    for (flag, code, printed) in [("tell", 0, "secret\nend\n"), ("end", 137, "")] {
-        let mut begun = marked("project").file("sub/a", "a").flags(["--late-secrets", flag]);
+    let ending = PROJECT.replace("version = 1", "version = 1\nlate-secrets = 'end'");
+    for (flag, profile, code, printed) in [
+        ("tell", PROJECT, 0, "secret\nend\n"),
+        ("end", PROJECT, 137, ""),
+        ("tell", &ending, 137, ""),
+    ] {
+        let mut begun = marked("project")
+            .file("~/.config/stockade/profiles/project.toml", profile)
+            .file("sub/a", "a")
+            .flags(["--late-secrets", flag]);
         begun =
             begun.bash("touch started; until test -e sub/.env; do sleep 0.05; done; sleep 0.5; cat sub/.env; echo end");
         let root = begun.place.root.clone();

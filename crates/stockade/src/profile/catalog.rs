@@ -485,6 +485,8 @@ fn merge(documents: Vec<Document>) -> Profile {
             names: merged.variables,
         },
         scratch: merged.scratch.unwrap_or(false),
+        native_reads: merged.native_reads.unwrap_or(true),
+        ends_for_late_secrets: merged.ends_for_late_secrets.unwrap_or(false),
         limits: merged.limits,
         system_calls: merged.system_calls,
     }
@@ -496,6 +498,8 @@ fn extend(parent: Document, child: Document) -> Document {
         description: child.description,
         extends: child.extends,
         scratch: child.scratch.or(parent.scratch),
+        native_reads: child.native_reads.or(parent.native_reads),
+        ends_for_late_secrets: child.ends_for_late_secrets.or(parent.ends_for_late_secrets),
         read: joined(parent.read, child.read),
         write: joined(parent.write, child.write),
         exec: joined(parent.exec, child.exec),

@@ -70,6 +70,10 @@ pub struct Document {
     pub extends: Option<Extends>,
     /// Whether the run gets a scratch directory.
     pub scratch: Option<bool>,
+    /// Whether the kernel alone may judge reads.
+    pub native_reads: Option<bool>,
+    /// Whether a secret that somebody makes where it does ends the run.
+    pub ends_for_late_secrets: Option<bool>,
     /// Trees and files that the run may read.
     pub read: Vec<Rule<PathSpec>>,
     /// Trees and files that the run may read, write, create in and delete from.
@@ -125,6 +129,8 @@ impl Document {
             description: String::new(),
             extends: None,
             scratch: None,
+            native_reads: None,
+            ends_for_late_secrets: None,
             read: Vec::new(),
             write: Vec::new(),
             exec: Vec::new(),

@@ -75,6 +75,10 @@ pub struct Profile {
     pub environment: Environment,
     /// Whether the run gets a scratch directory of its own as `HOME` and `TMPDIR`.
     pub scratch: bool,
+    /// Whether the kernel alone may judge reads, where it can.
+    pub native_reads: bool,
+    /// Whether a secret that somebody makes where it does ends the run.
+    pub ends_for_late_secrets: bool,
     /// Resource limits of the whole process tree.
     pub limits: Limits,
     /// System calls allowed on top of the base, by name.

@@ -23,12 +23,14 @@ const VERSION: u64 = 1;
 /// More rules than this in one list are a mistake or an attack, and would slow down every launch.
 const MOST_RULES: usize = 4096;
 
-pub(super) const DOCUMENT_FIELDS: [&str; 14] = [
+pub(super) const DOCUMENT_FIELDS: [&str; 16] = [
     "version",
     "name",
     "description",
     "extends",
     "scratch",
+    "native-reads",
+    "late-secrets",
     "read",
     "write",
     "exec",
@@ -159,6 +161,8 @@ impl Reader<'_> {
                 "description" => document.description = self.parsed(value, value::line_of_text).unwrap_or_default(),
                 "extends" => document.extends = self.extends(value),
                 "scratch" => document.scratch = self.boolean(value),
+                "native-reads" => document.native_reads = self.boolean(value),
+                "late-secrets" => document.ends_for_late_secrets = self.late_secrets(value),
                 "read" => document.read = self.paths(value, "read"),
                 "write" => document.write = self.paths(value, "write"),
                 "exec" => document.exec = self.paths(value, "exec"),
@@ -290,6 +294,18 @@ impl Reader<'_> {
                 Complaint::new(format!("`{}` isn't a group of variables", excerpt(text)))
                     .hint("write `none`, `limited` or `all`, and single variables as `[[environment.name]]`"),
             ),
+        })
+    }
+
+    /// Whether they end the run.
+    fn late_secrets(&mut self, value: &Value<'_>) -> Option<bool> {
+        self.parsed(value, |text| match text {
+            "tell" => Ok(false),
+            "end" => Ok(true),
+            _ => Err(Complaint::new(format!(
+                "`{}` is neither `tell` nor `end`",
+                excerpt(text)
+            ))),
         })
     }
 

@@ -334,6 +334,10 @@ impl Sandbox {
         self
     }
 
+    fn ends_for_late_secrets(&self) -> bool {
+        self.ends_for_late_secrets || self.profile.ends_for_late_secrets
+    }
+
     /// A command to run in this sandbox.
     pub fn command(&self, program: impl Into<OsString>) -> Command {
         Command {
@@ -627,7 +631,7 @@ impl Command {
 impl Sandbox {
     /// What Landlock alone reads, or why it doesn't; `None` where the supervisor is to judge all of it.
     fn look(&self, policy: &Policy, ability: Ability) -> Option<Look> {
-        if self.trace == Trace::Exact || ability.supervisor == SupervisorAbility::None {
+        if self.trace == Trace::Exact || !self.profile.native_reads || ability.supervisor == SupervisorAbility::None {
             return None;
         }
         let kept = match () {
@@ -1102,7 +1106,7 @@ impl Child {
     /// The warden was killed; the program died with it.
     pub fn next_event(&mut self, attention: Option<BorrowedFd<'_>>) -> Result<Event, Error> {
         let event = self.running.next_event(attention);
-        if matches!(event, Ok(Event::Appeared(_))) && self.sandbox.ends_for_late_secrets {
+        if matches!(event, Ok(Event::Appeared(_))) && self.sandbox.ends_for_late_secrets() {
             self.running.kill();
         }
         event.map_err(|error| {
