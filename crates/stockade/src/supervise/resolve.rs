@@ -83,14 +83,18 @@ impl<'a> PathRequest<'a> {
         if self.path.bytes().is_empty() {
             return Err(Errno(libc::ENOENT));
         }
-        let base = self.base()?;
-        if let (Base::Own(own), (b"", component)) = (&base, split(self.path.bytes())) {
+        let (directory, component) = split(self.path.bytes());
+        let base = match self.base()? {
             // The directory itself is the parent, unless its entries differ from process to process.
-            let parent = Pinned::new(self.worker_fds, own.try_clone()?)?;
-            if parent.file_system() != FileSystemKind::Process {
-                return Place::in_directory(parent, component);
+            Base::Own(own) if directory.is_empty() => {
+                let parent = Pinned::new(self.worker_fds, own)?;
+                return match parent.file_system() {
+                    FileSystemKind::Process => self.place_at(parent.as_fd(), self.path.text()),
+                    _ => Place::in_directory(parent, component),
+                };
             }
-        }
+            base => base,
+        };
         self.place_at(base.as_fd(), self.path.text())
     }
 
