@@ -161,6 +161,12 @@ fn enforcement(report: &Report) -> String {
     }
     parts.extend(
         enforcement
+            .kept_exact
+            .as_ref()
+            .map(|why| format!("which judged all reads: {}", visible(why))),
+    );
+    parts.extend(
+        enforcement
             .namespaces
             .iter()
             .map(|namespace| format!("{namespace} namespace")),

@@ -223,7 +223,7 @@ fn options_of_a_run_are_in_groups() {
     Limits: time-limit cpu-limit memory-limit process-limit open-files-limit file-size-limit disk-limit output-limit
     Questions: ask ask-timeout escalate
     Report and audit trail: report messages events audit
-    Enforcement: trace resolver accept-shortfall
+    Enforcement: trace late-secrets resolver accept-shortfall
     ");
 }
 
