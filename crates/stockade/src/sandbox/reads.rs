@@ -411,7 +411,8 @@ impl ReadsWalk<'_> {
                 continue;
             };
             self.budget.entries = self.budget.entries.saturating_sub(1);
-            if self.budget.entries == 0 {
+            // One directory may hold millions, and the end of a run waits for its look.
+            if self.budget.entries == 0 || (self.budget.is_over)() {
                 return Err(KeptExact::NotSeen(tree.to_path_buf()));
             }
             if !is_opened(kind) {

@@ -16,6 +16,9 @@ use crate::supervise;
 /// The longest file.
 const LONGEST: usize = 1 << 20;
 
+/// The most entries of a closed directory that are looked at.
+const MOST: usize = 65_536;
+
 /// Directories that change all the time, whatever they look like now.
 const CHANGING: [&str; 6] = ["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/log"];
 
@@ -65,7 +68,12 @@ pub(super) fn closed(policy: &Policy, matcher: &Matcher<'_>, state: Option<&Path
         let _ = state.zip(text).map(|(state, text)| looked::write(state, key, &text));
         known
     });
-    let inside = known.directories.iter().flat_map(fs::read_dir).flatten().flatten();
+    let inside = known
+        .directories
+        .iter()
+        .flat_map(fs::read_dir)
+        .flat_map(|entries| entries.take(MOST))
+        .flatten();
     let inside = inside.map(|entry| entry.path());
     let all = known.names.iter().cloned().chain(inside);
     let found = all.filter_map(|path| {
@@ -103,7 +111,7 @@ fn look(
         }
         match stamp(&path).filter(|stamp| stays_as_it_is(&path, stamp)) {
             Some(stamp) => {
-                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+                let entries = fs::read_dir(&path).into_iter().flatten().flatten().take(MOST);
                 let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
                 let closed = files.map(|entry| entry.path()).filter(|path| is_denied(path));
                 known.names.extend(closed);
