@@ -78,13 +78,26 @@ fn only_reads(flags: c_int) -> bool {
     flags & (O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | TMPFILE) == 0
 }
 
+/// Whether a path that the kernel has just read begins so.
+unsafe fn is_in_etc(path: *const c_char) -> bool {
+    let bytes = path.cast::<u8>();
+    let mut at = 0;
+    while at < 5 {
+        if unsafe { *bytes.add(at) } != b"/etc/"[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
     let mut result = -EACCES;
     if only_reads(flags) {
         result = unsafe { call(directory, path, flags, MARK) };
     }
-    // The directory may be the supervisor's list of processes, which has nothing of what is in `/proc`.
-    let may_be_elsewhere = result == -ENOENT && directory != AT_FDCWD;
+    // The supervisor serves what isn't there: of `/proc`, by its list of processes, and the files of name resolution.
+    let may_be_elsewhere = result == -ENOENT && (directory != AT_FDCWD || unsafe { is_in_etc(path) });
     if result == -EACCES || result == -EPERM || may_be_elsewhere {
         result = unsafe { call(directory, path, flags, mode) };
     }
