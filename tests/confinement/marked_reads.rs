@@ -346,7 +346,7 @@ fn a_large_tree_is_looked_through_while_the_first_run_goes_on_and_read_natively_
     };
     let ran = again(first, "cat sub/d7/30");
     assert_eq!(trace(&ran), "marked ");
-    // What is made since shows, whoever made it.
+    // A secret that comes later shows.
     fs::write(ran.place.path("sub/d7/.env"), "secret").unwrap();
     let ran = again(ran, "cat sub/d7/.env");
     assert!(trace(&ran).contains("sub/d7/.env` is closed"), "{}", trace(&ran));
@@ -447,7 +447,7 @@ fn what_the_repository_holds_is_no_secret_to_a_run_that_reads_it() {
     }
 }
 
-/// Nobody has looked for secrets in what is granted while the run goes on.
+/// The look before the start went through other trees.
 #[test]
 fn a_directory_of_a_tree_that_an_answer_granted_is_copied_and_not_moved_to_where_the_kernel_reads() {
     const YES: &str = "command=cat >/dev/null; echo '{\"answer\":\"yes\",\"lifetime\":\"session\"}'";
@@ -488,4 +488,23 @@ fn stockades_own_places_are_closed_where_they_are_not_there_yet() {
         .stdout("True\n")
         .ends();
     assert_eq!(ran.report()["enforcement"]["trace"], "exact");
+}
+
+#[test]
+fn what_the_repository_holds_is_no_late_secret_either() {
+    let ran = marked("project")
+        .flags(["--late-secrets", "end"])
+        .file(".env", "one\n")
+        .file("secrets/x", "two\n")
+        .after("git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -q -m x; touch .env secrets/x")
+        .bash("sleep 0.6; cat .env secrets/x")
+        .stdout("one\ntwo\n")
+        .ends();
+    assert_eq!(trace(&ran), "marked ");
+    assert!(
+        ran.report()["enforcement"]["late_secrets"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -80,15 +80,7 @@ fn only_reads(flags: c_int) -> bool {
 
 /// Whether a path that the kernel has just read begins so.
 unsafe fn is_in_etc(path: *const c_char) -> bool {
-    let bytes = path.cast::<u8>();
-    let mut at = 0;
-    while at < 5 {
-        if unsafe { *bytes.add(at) } != b"/etc/"[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
+    b"/etc/".iter().enumerate().all(|(at, byte)| unsafe { *path.cast::<u8>().add(at) } == *byte)
 }
 
 unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {

@@ -12,10 +12,10 @@
 
 include!("mark.rs");
 
-/// The object, an ELF shared library that needs no other; empty where Stockade was built without it.
+/// The object, an ELF shared library that needs no other.
 pub static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 
-/// The path by which programs load it (`LD_PRELOAD`). No file has it: the supervisor serves the object's text to whoever
+/// The path by which programs load it (`LD_PRELOAD`). No file has it: the supervisor serves the object to a program that
 /// opens exactly this. AddressSanitizer wants to be the first library, and takes one whose path begins so for the kernel's own.
 pub const PATH: &str = "linux-stockade/preload.so";
 

@@ -7,10 +7,12 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sha1::{Digest, Sha1};
+
+use crate::policy::{Access, Matcher};
 
 /// The longest file that is looked up.
 const LONGEST: u64 = 1 << 20;
@@ -21,8 +23,26 @@ const INDEX: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 /// The length of an object's name: only SHA-1 repositories are known.
 const NAME: usize = 20;
 
-/// The directories of objects of the repository that a file is in: of the nearest directory with a `.git`.
-pub fn objects_around(file: &Path) -> Option<PathBuf> {
+/// The objects of the repository around a path that the lists of secrets alone close, if the run may read them.
+pub fn objects_for(matcher: &Matcher<'_>, path: &Path) -> Option<PathBuf> {
+    let objects = matcher
+        .is_secret_by_list(path)
+        .then(|| objects_around(path))
+        .flatten()?;
+    matcher.decide(Access::READ, &objects).is_allowed().then_some(objects)
+}
+
+/// Whether a directory of objects holds the content of the file at a path. A link isn't followed.
+pub fn holds_file(objects: &Path, path: &Path) -> bool {
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path);
+    file.and_then(|file| holds(objects, &file)).unwrap_or(false)
+}
+
+/// The directory of objects of the repository that a file is in: of the nearest directory with a `.git`.
+fn objects_around(file: &Path) -> Option<PathBuf> {
     let git = file.ancestors().skip(1).map(|above| above.join(".git"));
     let git = git.into_iter().find(|git| git.symlink_metadata().is_ok())?;
     let directory = match git.symlink_metadata().ok()?.is_dir() {

@@ -187,36 +187,16 @@ impl Surroundings {
     /// Creates the user's configuration directory if a run could otherwise create it first. The run's denials refuse
     /// that already, but an existing directory can't be replaced by another either.
     pub fn keep_place_of_configuration(&self, policy: &Policy) {
-        let Some(directory) = &self.configuration else {
-            return;
-        };
-        let real = real_path(directory);
-        let is_written = |grant: &Grant| grant.access.contains(Access::WRITE) && grant.covers(&real);
-        let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
-        // A directory that the next start would refuse doesn't help.
-        if policy.grants.iter().any(is_written) && is_absent && custody::of_path(directory).is_ok() {
-            // The denials still apply if this fails.
-            let _ = crate::launch::make_private(directory);
-        }
+        let is_written = |grant: &Grant| grant.access.contains(Access::WRITE);
+        let configuration = self.configuration.iter();
+        configuration.for_each(|directory| make_where_granted(directory, policy, is_written));
     }
 
     /// Makes the places of Stockade's own that lie in a granted tree and aren't there: made later, they would be in a tree that was
     /// looked through without them.
     pub fn keep_own_places(&self, policy: &Policy) {
-        let own = [
-            self.configuration.as_deref(),
-            self.state.as_deref(),
-            Some(&self.scratch),
-        ];
-        for directory in own.into_iter().flatten() {
-            let real = real_path(directory);
-            let is_granted = |grant: &Grant| grant.is_chosen() && grant.covers(&real);
-            let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
-            if policy.grants.iter().any(is_granted) && is_absent && custody::of_path(directory).is_ok() {
-                // Where it can't be made, no run has one there.
-                let _ = crate::launch::make_private(directory);
-            }
-        }
+        let own = self.configuration.iter().chain(&self.state).chain([&self.scratch]);
+        own.for_each(|directory| make_where_granted(directory, policy, Grant::is_chosen));
     }
 
     /// The user's name and e-mail for commits, as git's variables: a run with a home of its own doesn't see the user's
@@ -243,6 +223,18 @@ impl Surroundings {
             }
         }
         variables
+    }
+}
+
+/// Makes a directory of Stockade's own that isn't there, if a grant that counts covers it.
+fn make_where_granted(directory: &Path, policy: &Policy, counts: impl Fn(&Grant) -> bool) {
+    let real = real_path(directory);
+    let is_granted = policy.grants.iter().any(|grant| counts(grant) && grant.covers(&real));
+    let is_absent = is_there(directory).is_ok_and(|is_there| !is_there);
+    // A directory that the next start would refuse doesn't help.
+    if is_granted && is_absent && custody::of_path(directory).is_ok() {
+        // The denials still apply if this fails.
+        let _ = crate::launch::make_private(directory);
     }
 }
 

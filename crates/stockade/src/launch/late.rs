@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::blobs;
 use crate::policy::{Access, AccessDecision, Matcher, Policy};
 
 /// The time between two looks.
@@ -75,12 +76,18 @@ impl LateSecrets {
             return Vec::new();
         }
         let matcher = Matcher::new(&self.policy);
-        let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
+        // What the repository holds is none: the look before the start went by it, too.
+        let is_held = |path: &Path| {
+            let objects = blobs::objects_for(&matcher, path);
+            objects.is_some_and(|objects| path.is_dir() || blobs::holds_file(&objects, path))
+        };
+        let is_closed =
+            |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_)) && !is_held(path);
         let names = changed
             .iter()
             .flat_map(|directory| entries(directory))
             .map(|entry| entry.path());
-        let new = names.filter(|path| is_closed(path) && self.is_new(path) && !self.told.contains(path));
+        let new = names.filter(|path| self.is_new(path) && is_closed(path) && !self.told.contains(path));
         let appeared: Vec<_> = new.take(MOST_TOLD.saturating_sub(self.told.len())).collect();
         self.told.extend(appeared.iter().cloned());
         appeared

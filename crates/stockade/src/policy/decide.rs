@@ -232,11 +232,6 @@ impl<'a> Matcher<'a> {
             && self.closed().first(path, &|_, _| false, is_persons).is_none()
     }
 
-    /// Whether a run may read the objects of a repository.
-    pub fn reads_objects(&self, objects: &Path) -> bool {
-        self.decide(Access::READ, objects).is_allowed()
-    }
-
     /// The same where directories are spared: a `.git` among them isn't guarded, and no path in one is guarded for its
     /// name alone.
     pub fn denial_unless(&self, access: Access, path: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {

@@ -550,10 +550,7 @@ impl Command {
         own_sockets::close(&mut policy, &sandbox.surroundings.own().map_err(Error::Surroundings)?)?;
         let begun = SystemTime::now();
         let look = sandbox.look(&policy, ability);
-        let (native, unkept) = match look {
-            None => (None, Unkept::default()),
-            Some(look) => (Some(look.native), Unkept::new(look.seen, look.is_unfinished)),
-        };
+        let (native, unkept) = look.map(|look| (look.native, look.unkept)).unzip();
         let reads = match &native {
             Some(Ok(native)) => Reads::Marked(&native.openings),
             None | Some(Err(_)) => Reads::Exact,
@@ -575,7 +572,7 @@ impl Command {
             control_group,
             streams,
             report,
-            unkept,
+            unkept: unkept.unwrap_or_default(),
             late,
         })
     }
@@ -634,19 +631,19 @@ impl Sandbox {
         if self.trace == Trace::Exact || !self.profile.native_reads || ability.supervisor == SupervisorAbility::None {
             return None;
         }
-        let kept = match () {
-            () if self.script_path().is_some() => Some(KeptExact::Script),
-            () if self.records_reads() => Some(KeptExact::Recorded),
-            () => plan::kept_exact(policy, ability),
+        let kept = if self.script_path().is_some() {
+            Some(KeptExact::Script)
+        } else if self.records_reads() {
+            Some(KeptExact::Recorded)
+        } else {
+            plan::kept_exact(policy, ability)
         };
-        Some(match kept {
-            Some(kept) => Look::none(kept),
-            None => {
-                self.surroundings.keep_own_places(policy);
-                debug_span!("reads")
-                    .in_scope(|| reads::look(policy, self.surroundings.state.as_deref(), Budget::of_launch()))
-            }
-        })
+        if let Some(kept) = kept {
+            return Some(Look::of(Err(kept)));
+        }
+        self.surroundings.keep_own_places(policy);
+        let state = self.surroundings.state.as_deref();
+        Some(debug_span!("reads").in_scope(|| reads::look(policy, state, Budget::of_launch())))
     }
 
     /// Whether runs may start programs other than the base's and the command.

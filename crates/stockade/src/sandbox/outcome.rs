@@ -7,6 +7,7 @@ use super::reads::Native;
 use crate::plan::{Ability, Grouped, KeptExact, Plan, Trace};
 use crate::policy::Policy;
 use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
+use stockade_text::visible::fit::shortened;
 
 /// The outcome of a run that started.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,26 +141,22 @@ pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result
     match native {
         None => Vec::new(),
         Some(Err(kept)) => {
-            enforcement.kept_exact = Some(shortened(&kept));
+            enforcement.kept_exact = Some(told(&kept));
             Vec::new()
         }
         Some(Ok(native)) => {
             let shown = |path: PathBuf| path.display().to_string();
             enforcement.read_natively = native.trees.into_iter().map(shown).collect();
-            enforcement.read_supervised = native.left.iter().map(|(_, kept)| shortened(kept)).collect();
+            enforcement.read_supervised = native.left.iter().map(|(_, kept)| told(kept)).collect();
             native.open
         }
     }
 }
 
-/// A reason with the start of its path: those of a run's own trees may be very long.
-fn shortened(kept: &KeptExact) -> String {
-    const LONGEST: usize = 1024;
-    let text = kept.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+/// A reason; the path in it may be as long as a run's trees are deep.
+fn told(kept: &KeptExact) -> String {
+    const MOST_COLUMNS: usize = 1024;
+    shortened(&kept.to_string(), MOST_COLUMNS)
 }
 
 /// Sorts by start time, and is unique to a run.

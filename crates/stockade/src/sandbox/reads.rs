@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, File, FileType, Metadata};
+use std::fs::{self, DirEntry, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,10 +41,10 @@ pub(super) struct Native {
     pub openings: Vec<Opening>,
     /// The trees where it reads, in part where something in them is closed.
     pub trees: Vec<PathBuf>,
+    /// Those of them where nothing is closed: the run reads all that comes to be there.
+    pub open: Vec<PathBuf>,
     /// The trees that are left to the supervisor, and why.
     pub left: Vec<(PathBuf, KeptExact)>,
-    /// Of these the trees where nothing is closed, and what comes to be would be read.
-    pub open: Vec<PathBuf>,
 }
 
 /// How far a launch looks.
@@ -94,19 +94,16 @@ impl Budget<'_> {
 pub(super) struct Look {
     /// What Landlock alone reads, or the reason why it can't judge reads alone.
     pub native: Result<Native, KeptExact>,
-    /// What is known of the trees now, each under its key.
-    pub seen: Vec<(String, Seen)>,
-    /// Whether the look ended early, so that another may find more.
-    pub is_unfinished: bool,
+    /// For later launches.
+    pub unkept: Unkept,
 }
 
 impl Look {
-    /// None, for a reason that is known without one.
-    pub fn none(kept: KeptExact) -> Look {
+    /// A result that is known without a walk.
+    pub fn of(native: Result<Native, KeptExact>) -> Look {
         Look {
-            native: Err(kept),
-            seen: Vec::new(),
-            is_unfinished: false,
+            native,
+            unkept: Unkept::default(),
         }
     }
 }
@@ -114,15 +111,13 @@ impl Look {
 /// What a launch has found and not kept yet.
 #[derive(Debug, Default)]
 pub(super) struct Unkept {
+    /// The trees' directories, each tree under its key.
     seen: Vec<(String, Seen)>,
+    /// Whether the look ended early, so that another may find more.
     is_unfinished: bool,
 }
 
 impl Unkept {
-    pub fn new(seen: Vec<(String, Seen)>, is_unfinished: bool) -> Unkept {
-        Unkept { seen, is_unfinished }
-    }
-
     /// Keeps it for later launches, once the run has started. Where the look ended early another one begins.
     pub fn keep(self, state: Option<&Path>, policy: &Policy) -> Option<Looking> {
         let state = state?;
@@ -151,7 +146,10 @@ impl Looking {
         let (state, policy, is_told) = (state.to_path_buf(), policy.clone(), Arc::clone(&is_over));
         let look = move || {
             let is_over = || is_told.load(Ordering::Relaxed);
-            keep(&state, &look(&policy, Some(&state), Budget::of_run(&is_over)).seen);
+            keep(
+                &state,
+                &look(&policy, Some(&state), Budget::of_run(&is_over)).unkept.seen,
+            );
         };
         let thread = thread::Builder::new().name("stockade look".into()).spawn(look).ok()?;
         Some(Looking {
@@ -170,13 +168,13 @@ impl Drop for Looking {
 
 /// Looks through the trees of a policy's chosen grants for what may be opened in them. `state` has what is known of them.
 pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) -> Look {
-    let matcher = Matcher::new(policy);
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
+    if chosen().next().is_none() {
+        return Look::of(Ok(Native::default()));
+    }
+    let matcher = Matcher::new(policy);
     let closings = Closings::of(policy);
-    let by_other_names = match chosen().next() {
-        None => Vec::new(),
-        Some(_) => second_names::closed(policy, &matcher, state, &closings.key(&"second names")),
-    };
+    let by_other_names = second_names::closed(policy, &matcher, state, &closings.key(&"second names"));
     let mut walk = ReadsWalk {
         matcher,
         placed: Placed::of(policy, Access::READ),
@@ -201,8 +199,7 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
     let native = native(policy, &mut walk, &mut through);
     Look {
         native,
-        seen,
-        is_unfinished,
+        unkept: Unkept { seen, is_unfinished },
     }
 }
 
@@ -467,20 +464,14 @@ impl ReadsWalk<'_> {
     /// Whether the lists close a file whose content the repository around holds, or a directory, whose files then count one
     /// by one.
     fn is_in_repository(&mut self, path: &Path, kind: FileType) -> bool {
-        if !(kind.is_file() || kind.is_dir()) || self.budget.blobs == 0 || !self.matcher.is_secret_by_list(path) {
+        if !(kind.is_file() || kind.is_dir()) || self.budget.blobs == 0 {
             return false;
         }
-        let objects = blobs::objects_around(path).filter(|objects| self.matcher.reads_objects(objects));
-        let Some(objects) = objects else { return false };
-        self.budget.blobs -= 1;
-        let is_held = |file: File| blobs::holds(&objects, &file).unwrap_or(false);
-        let read = || {
-            File::options()
-                .read(true)
-                .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-                .open(path)
+        let Some(objects) = blobs::objects_for(&self.matcher, path) else {
+            return false;
         };
-        kind.is_dir() || read().is_ok_and(is_held)
+        self.budget.blobs -= 1;
+        kind.is_dir() || blobs::holds_file(&objects, path)
     }
 
     fn closes_file(&self, path: &Path) -> bool {

@@ -507,8 +507,8 @@ fn refuse_bringing(
     context.enforce(verdict, attempt, new, CLOSED).map(drop)
 }
 
-/// Refuses to move a directory out of a tree that was granted since the start, where the kernel alone judges reads: nobody has looked
-/// for what is closed in it.
+/// Refuses to move a directory out of a tree that was granted since the start, where the kernel alone judges reads: the look before
+/// the start went through other trees.
 fn refuse_unseen(
     context: &NotifyContext<'_>,
     (old, moved): (&Path, Option<PinnedEntry>),

@@ -118,11 +118,10 @@ impl Judge<'_> {
 
     /// Whether the lists close a file whose content the repository around holds: the run reads it there.
     fn is_in_repository(&self, object: &Pinned) -> bool {
-        let matcher = self.run_policy.matcher();
-        if !object.is_regular() || object.has_other_names() || !matcher.is_secret_by_list(object.name()) {
+        if !object.is_regular() || object.has_other_names() {
             return false;
         }
-        let objects = blobs::objects_around(object.name()).filter(|objects| matcher.reads_objects(objects));
+        let objects = blobs::objects_for(&self.run_policy.matcher(), object.name());
         let read = || self.worker_fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
         objects.is_some_and(|objects| read().and_then(|file| blobs::holds(&objects, &file)).unwrap_or(false))
     }
