@@ -13,7 +13,7 @@ use stockade::Child;
 use stockade::launch::CallersSignals;
 use stockade::processes::status_field;
 use stockade::warden::Pause;
-use stockade_sys::signals::{Arrived, SignalSet, Waking, ignored, next_signal};
+use stockade_sys::signals::{Arrived, SignalSet, Waking, is_ignored, next_signal};
 
 /// How long a signalled target has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -47,8 +47,7 @@ impl Signals {
             libc::SIGTTIN,
             libc::SIGTTOU,
         ];
-        let ignored = ignored();
-        let heeded = ANSWERED.iter().filter(|signal| ignored & (1 << (**signal - 1)) == 0);
+        let heeded = ANSWERED.iter().filter(|signal| !is_ignored(**signal));
         let set = SignalSet::of(&heeded.chain(&[libc::SIGALRM]).copied().collect::<Vec<_>>());
         let before = set.block()?;
         Ok(Signals {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use stockade_sys::signals::{SignalSet, ignored, next_signal};
+use stockade_sys::signals::{SignalSet, is_ignored, next_signal};
 
 /// Blocked signals, and the descriptor on which they arrive.
 pub struct Signals {
@@ -17,9 +17,7 @@ impl Signals {
     pub fn take() -> io::Result<Signals> {
         const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
         const STOPPING: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
-        let ignored = ignored();
-        let is_heeded = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
-        let ending: Vec<i32> = ENDING.into_iter().filter(is_heeded).collect();
+        let ending: Vec<i32> = ENDING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
         let all: Vec<i32> = ending.iter().copied().chain(STOPPING).collect();
         Ok(Signals {
             before: SignalSet::of(&all).block()?,

@@ -92,6 +92,7 @@ impl World {
             environment: caller.environment.clone(),
             named_home: Some(home.clone()),
             home: Some(home),
+            users: caller.users.clone(),
         };
         Ok(World {
             root,

@@ -508,3 +508,38 @@ fn what_the_repository_holds_is_no_late_secret_either() {
             .is_empty()
     );
 }
+
+/// A static program, or one with a C library of its own, makes opens without the mark.
+#[test]
+fn what_is_opened_without_the_mark_is_read_and_refused_alike() {
+    let code = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+        def read(path):\n\
+        \x20   number = libc.syscall(257, -100, path, 0, 0)\n\
+        \x20   print(os.read(number, 9) if number >= 0 else os.strerror(ctypes.get_errno()))\n\
+        for path in b'src/a', b'link', b'.env', b'to-env', b'/etc/passwd', b'/etc/shadow', b'absent', b'/proc/self/comm':\n\
+        \x20   read(path)\n";
+    let ran = marked("library")
+        .file("src/a", "a\n")
+        .file(".env", "TOKEN=1\n")
+        .after("ln -s src/a link; ln -s .env to-env")
+        .python(code)
+        .any_stdout()
+        .any_stderr()
+        .any_status()
+        .ends();
+    let lines: Vec<String> = ran.stdout().lines().map(String::from).collect();
+    let denied = "Permission denied";
+    assert_eq!(lines[..4], ["b'a\\n'", "b'a\\n'", denied, denied], "{lines:?}");
+    assert!(lines[4].starts_with("b'root"), "{lines:?}");
+    assert_eq!(lines[5..7], [denied, "No such file or directory"], "{lines:?}");
+    let report = ran.report();
+    assert_eq!(report["enforcement"]["trace"], "marked");
+    let targets: Vec<&str> = report["denials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["target"].as_str())
+        .collect();
+    assert!(targets.iter().any(|target| target.ends_with("/.env")), "{targets:?}");
+    assert!(targets.contains(&"/etc/shadow"), "{targets:?}");
+}

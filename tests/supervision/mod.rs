@@ -10,6 +10,7 @@ mod execution;
 mod faults;
 mod fifos;
 mod given_back;
+mod lean_calls;
 mod locks;
 mod modes;
 mod own_entries;

@@ -10,7 +10,7 @@ use crate::command::is_below_base;
 use crate::custody;
 use crate::policy::{Access, Grant, PARENTS_OF_HOMES, Policy};
 use crate::real_path::{Walker, is_absence, is_closed_to_us, is_there, real_path};
-use crate::user_database::{home_of_user, of_user_database};
+use crate::user_database::UserDatabase;
 
 /// The most entries of one `PATH` directory to examine.
 const MOST_ENTRIES: usize = 4096;
@@ -35,6 +35,8 @@ pub struct Surroundings {
     pub state: Option<PathBuf>,
     /// The parent directory of the runs' scratch directories.
     pub scratch: PathBuf,
+    /// The machine's users.
+    pub users: UserDatabase,
 }
 
 impl Surroundings {
@@ -67,6 +69,7 @@ impl Surroundings {
             state,
             environment: env::vars_os().collect(),
             home,
+            users: UserDatabase::here(),
         })
     }
 
@@ -102,12 +105,12 @@ impl Surroundings {
             |home: &PathBuf| (is_in_parent(home) || home == Path::new("/root")) && real_path(home) == directory;
         directory == Path::new("/")
             || self.homes().any(|home| home.starts_with(directory))
-            || of_user_database("/etc/passwd".as_ref()).iter().any(is_home_of_another)
+            || self.users.homes().iter().any(is_home_of_another)
     }
 
     /// The caller's homes: by `HOME`, and by the user database, where another start of Stockade would find it.
     fn homes(&self) -> impl Iterator<Item = PathBuf> {
-        let of_database = home_of_user("/etc/passwd".as_ref(), nix::unistd::geteuid().as_raw());
+        let of_database = self.users.home_of(nix::unistd::geteuid().as_raw());
         self.home
             .iter()
             .cloned()
@@ -288,7 +291,8 @@ mod tests {
 
     #[test]
     fn stockades_own_places_are_closed_in_the_users_home_without_its_variable() {
-        let Some(home) = home_of_user("/etc/passwd".as_ref(), nix::unistd::geteuid().as_raw()) else {
+        let users = UserDatabase::here();
+        let Some(home) = users.home_of(nix::unistd::geteuid().as_raw()) else {
             return;
         };
         let surroundings = Surroundings {
@@ -299,6 +303,7 @@ mod tests {
             configuration: None,
             state: None,
             scratch: "/var/tmp/scratch".into(),
+            users,
         };
         let own = surroundings.own().unwrap();
         let home = real_path(&home);

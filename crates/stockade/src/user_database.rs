@@ -9,30 +9,48 @@ use std::path::{Path, PathBuf};
 /// The most homes that are read.
 const MOST_HOMES: usize = 256;
 
-/// The homes in passwd(5), without placeholders such as `/nonexistent`.
-pub fn of_user_database(file: &Path) -> Vec<PathBuf> {
-    let text = fs::read(file).unwrap_or_default();
-    let user = nix::unistd::geteuid().to_string();
-    let home = |line: &[u8]| -> Option<PathBuf> {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
-        let home = Path::new(OsStr::from_bytes(fields.get(5)?));
-        let is_ours = home == Path::new("/") && fields[2] == user.as_bytes();
-        (is_ours || may_be_home(home)).then(|| home.to_path_buf())
-    };
-    let homes: BTreeSet<PathBuf> = text.split(|byte| *byte == b'\n').filter_map(home).collect();
-    homes.into_iter().take(MOST_HOMES).collect()
-}
+/// The text of a passwd(5), read once for all questions.
+#[derive(Debug, Clone, Default)]
+pub struct UserDatabase(Vec<u8>);
 
-/// The home of a user in passwd(5).
-pub fn home_of_user(file: &Path, user: u32) -> Option<PathBuf> {
-    let text = fs::read(file).unwrap_or_default();
-    let user = user.to_string();
-    text.split(|byte| *byte == b'\n').find_map(|line| {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
-        let home = Path::new(OsStr::from_bytes(fields.get(5)?));
-        let is_one = home.is_absolute() && home != Path::new("/");
-        (fields[2] == user.as_bytes() && is_one).then(|| home.to_path_buf())
-    })
+impl UserDatabase {
+    /// This machine's.
+    pub fn here() -> UserDatabase {
+        UserDatabase::read("/etc/passwd".as_ref())
+    }
+
+    /// A file's. One that can't be read names no user.
+    pub fn read(file: &Path) -> UserDatabase {
+        UserDatabase(fs::read(file).unwrap_or_default())
+    }
+
+    /// The homes, without placeholders such as `/nonexistent`.
+    pub fn homes(&self) -> Vec<PathBuf> {
+        let user = nix::unistd::geteuid().to_string();
+        let is_home = |(id, home): &(&[u8], &Path)| {
+            let is_ours = *home == Path::new("/") && *id == user.as_bytes();
+            is_ours || may_be_home(home)
+        };
+        let homes: BTreeSet<&Path> = self.users().filter(is_home).map(|(_, home)| home).collect();
+        homes.into_iter().take(MOST_HOMES).map(Path::to_path_buf).collect()
+    }
+
+    /// The home of a user.
+    pub fn home_of(&self, user: u32) -> Option<PathBuf> {
+        let user = user.to_string();
+        let is_one =
+            |(id, home): &(&[u8], &Path)| *id == user.as_bytes() && home.is_absolute() && *home != Path::new("/");
+        self.users().find(is_one).map(|(_, home)| home.to_path_buf())
+    }
+
+    /// The id and home of each user.
+    fn users(&self) -> impl Iterator<Item = (&[u8], &Path)> {
+        self.0.split(|byte| *byte == b'\n').filter_map(|line| {
+            let mut fields = line.split(|byte| *byte == b':').skip(2);
+            let (id, home) = (fields.next()?, fields.nth(2)?);
+            Some((id, Path::new(OsStr::from_bytes(home))))
+        })
+    }
 }
 
 /// Whether it may contain a person's or a service's files rather than the machine's.
@@ -54,8 +72,10 @@ mod tests {
             "# users\nroot:x:0:0::/root:/bin/sh\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbo:x:7:7::/:\n",
         )
         .unwrap();
-        assert_eq!(home_of_user(&file, 1000), Some("/home/ada".into()));
-        assert_eq!(home_of_user(&file, 7), None);
-        assert_eq!(home_of_user(&file, 1), None);
+        let users = UserDatabase::read(&file);
+        assert_eq!(users.home_of(1000), Some("/home/ada".into()));
+        assert_eq!(users.home_of(7), None);
+        assert_eq!(users.home_of(1), None);
+        assert_eq!(users.homes(), ["/home/ada", "/root"].map(PathBuf::from));
     }
 }

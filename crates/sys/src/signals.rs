@@ -152,7 +152,8 @@ extern "C" fn see_ignored_pipes() {
     IGNORED_PIPES.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
 }
 
-fn is_ignored(signal: i32) -> bool {
+/// Whether the calling process ignores a signal.
+pub fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null new action only queries; the old one is read only when the call wrote it.
     unsafe {

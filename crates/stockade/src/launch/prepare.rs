@@ -144,6 +144,7 @@ pub fn prepare(
     let run_config = plan.supervision.map(|supervision| RunConfig {
         policy: policy.clone(),
         supervision,
+        native: plan.native.clone(),
         scratch: private.scratch.map(Path::to_path_buf),
         cache: private.cache.map(Path::to_path_buf),
         scratch_executes: plan.scratch_executes,

@@ -91,6 +91,8 @@ pub struct Plan {
     pub handled: Handled,
     /// The rules of that ruleset.
     pub rules: Vec<FileRule>,
+    /// Chosen trees that the rules open whole for reading: Landlock alone judges all reads.
+    pub native: Vec<PathBuf>,
     /// The workers' additional rules, if there is a supervisor.
     pub workers_rules: Vec<WorkersRule>,
     /// Directories that the workers may list in addition, with all below them: those with closed names.
@@ -205,6 +207,7 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
     Ok(Plan {
         handled: Handled::new(ability.landlock_abi, sockets_on(policy, ability)),
         rules: files::rules(policy, &rights, watch, reads),
+        native: reads.trees(policy).map(Path::to_path_buf).collect(),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
             Watch::Alone | Watch::None => Vec::new(),
@@ -260,7 +263,11 @@ enum Watch {
 fn watch(policy: &Policy, ability: Ability, missing: &[Missing], trace: Trace) -> Watch {
     if ability.supervisor != SupervisorAbility::None {
         Watch::Supervised(Supervision {
-            reading: files::reading(policy),
+            // Marked reads are Landlock's by the same proof.
+            reading: match trace {
+                Trace::Marked => Reading::Landlock,
+                Trace::Exact => files::reading(policy),
+            },
             trace,
             landlock_abi: ability.landlock_abi,
         })

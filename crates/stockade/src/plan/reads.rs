@@ -26,6 +26,22 @@ impl<'a> Reads<'a> {
         }
     }
 
+    /// The chosen trees that are opened whole.
+    pub(super) fn trees(self, policy: &Policy) -> impl Iterator<Item = &'a Path> {
+        let is_tree = |path: &Path| {
+            let mut chosen = policy.grants.iter().filter(|grant| grant.is_chosen());
+            chosen.any(|grant| grant.extent == GrantExtent::Subtree && grant.path == path)
+        };
+        let whole = self
+            .openings()
+            .into_iter()
+            .flatten()
+            .filter(|opening| opening.part == Part::All);
+        whole
+            .map(|opening| opening.path.as_path())
+            .filter(move |path| is_tree(path))
+    }
+
     pub(super) fn openings(self) -> Option<&'a [Opening]> {
         match self {
             Reads::Exact => None,

@@ -80,7 +80,7 @@ impl Closed {
     /// directories that `is_spared` names a `.git` isn't guarded, and no path is guarded for its name alone.
     pub(super) fn first(&self, path: &Path, is_spared: IsSpared<'_>, counts: impl Fn(usize) -> bool) -> Option<usize> {
         let named = self.names.on_the_way(path);
-        let matching = self.globs.iter().flat_map(|globs| globs.matching(path));
+        let matching = self.globs.iter().flat_map(|globs| globs.matching(path, &counts));
         let outside = self.scopes.iter().filter(|scoped| scoped.closes(path));
         let outside = outside.map(|scoped| scoped.index);
         let always = self.everything.iter().copied();
@@ -190,7 +190,7 @@ impl Scoped {
 struct Globs {
     below: PathBuf,
     patterns: Vec<Pattern>,
-    /// Compiled at the first path below the directory; few runs look one up.
+    /// Compiled when the first path below the directory is looked up.
     sets: OnceLock<Sets>,
 }
 
@@ -230,7 +230,9 @@ impl Globs {
         }
     }
 
-    fn matching(&self, path: &Path) -> Vec<usize> {
+    /// The denials that match; none unless one of them counts. Those of `/tmp` guard against changes, so a run that only
+    /// reads there compiles nothing.
+    fn matching(&self, path: &Path, counts: impl Fn(usize) -> bool) -> Vec<usize> {
         let Some(rest) = path
             .strip_prefix(&self.below)
             .ok()
@@ -238,6 +240,9 @@ impl Globs {
         else {
             return Vec::new();
         };
+        if !self.patterns.iter().any(|pattern| counts(pattern.index)) {
+            return Vec::new();
+        }
         let candidate = Candidate::new(rest);
         let sets = self.sets.get_or_init(|| Sets::of(&self.patterns));
         let mut found = sets.too_large.clone();

@@ -242,10 +242,12 @@ impl<'a> Matcher<'a> {
         let denials = &self.policy.denials;
         let refuses = |index: usize| {
             let denial = &denials[index];
-            let is_lifted = exempt && denial.is_pattern()
-                || denial.kind == DenialKind::SecretPattern && is_of_a_package(path)
-                || self.opens_part(denial, path);
-            denial.access.intersects(access) && !is_lifted
+            let is_lifted = || {
+                exempt && denial.is_pattern()
+                    || denial.kind == DenialKind::SecretPattern && is_of_a_package(path)
+                    || self.opens_part(denial, path)
+            };
+            denial.access.intersects(access) && !is_lifted()
         };
         self.closed()
             .first(path, is_spared, refuses)

@@ -13,7 +13,7 @@ use crate::policy::{
 };
 use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
-use crate::user_database::of_user_database;
+use crate::user_database::UserDatabase;
 use stockade_sys::notify;
 
 /// The most homes of the user database, and the most children of `/home` that are searched for links.
@@ -27,9 +27,7 @@ pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
         .variable("HOME")
         .map(|home| surroundings.directory.join(home));
     let own = own.chain(relative);
-    let all = own
-        .chain([PathBuf::from("/root")])
-        .chain(of_user_database("/etc/passwd".as_ref()));
+    let all = own.chain([PathBuf::from("/root")]).chain(surroundings.users.homes());
     let homes = all.map(home);
     let entries: BTreeSet<Entry> = homes.chain(moved(surroundings)).collect();
     entries.into_iter().collect()
@@ -49,7 +47,7 @@ pub(super) fn opened(surroundings: &Surroundings, secrets: &Secrets) -> Vec<Open
 /// The homes of another machine that is mounted at a place: root's, those of its user database and the usual ones.
 fn of_machine(place: &Path) -> Vec<PathBuf> {
     let there = |path: &Path| place.join(path.strip_prefix("/").unwrap_or(path));
-    let named = of_user_database(&place.join("etc/passwd"));
+    let named = UserDatabase::read(&place.join("etc/passwd")).homes();
     let parents = PARENTS_OF_HOMES.iter().map(|parent| there(Path::new(parent)));
     let usual = parents.flat_map(|parent| children(&parent));
     let known = named.iter().map(|home| there(home)).chain([place.join("root")]);

@@ -4,10 +4,11 @@
 //! A directory's entries can't change without its change time (inode(7)), which no program sets. One that changed in the
 //! last moments isn't kept: its time may not tell the next change. The file's name says for which denials it holds.
 
+use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,12 +37,16 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of the directory at a path; `None` if there is none.
+    /// The stamp of the directory at an absolute path; `None` if there is none.
     pub(super) fn of(path: &Path) -> Option<Stamp> {
-        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
         // The path is absolute, so the directory doesn't matter.
-        let nowhere = io::stderr();
-        let status = stockade_sys::file::entry_status(nowhere.as_fd(), &path).ok()?;
+        Stamp::at(io::stderr().as_fd(), path)
+    }
+
+    /// The same at a path relative to a directory. An empty one means the directory.
+    pub(super) fn at(directory: BorrowedFd<'_>, path: &Path) -> Option<Stamp> {
+        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let status = stockade_sys::file::entry_status(directory, &path).ok()?;
         let is_directory = u32::from(status.stx_mode) & libc::S_IFMT == libc::S_IFDIR;
         is_directory.then_some(Stamp {
             device: u64::from(status.stx_dev_major) << 32 | u64::from(status.stx_dev_minor),
@@ -106,42 +111,36 @@ impl Looked {
     }
 }
 
-/// What is known of a tree after it was looked through, as the text of a file.
-#[derive(Debug)]
-pub(super) struct Seen {
-    text: Vec<u8>,
+/// What is known of a tree after it was looked through.
+#[derive(Debug, Default)]
+pub(super) struct Seen<'k> {
+    directories: Vec<(usize, Cow<'k, OsStr>, Option<Stamp>)>,
     /// Whether a stamp is new.
     pub(super) is_news: bool,
 }
 
-impl Seen {
-    pub(super) fn new() -> Seen {
-        Seen {
-            text: MAGIC.to_vec(),
-            is_news: false,
-        }
-    }
-
+impl<'k> Seen<'k> {
     /// Adds a directory. Those in it follow, one deeper.
-    pub(super) fn add(&mut self, depth: usize, name: &OsStr, stamp: Option<Stamp>) {
-        let text = match stamp {
-            Some(stamp) => format!(
-                "{depth} {:x} {:x} {} {} ",
-                stamp.device, stamp.inode, stamp.changed.0, stamp.changed.1
-            ),
-            None => format!("{depth} - "),
-        };
-        self.text.extend(text.as_bytes());
-        self.text.extend(name.as_bytes());
-        self.text.push(0);
+    pub(super) fn add(&mut self, depth: usize, name: Cow<'k, OsStr>, stamp: Option<Stamp>) {
+        self.directories.push((depth, name, stamp));
     }
 
-    /// Keeps it.
-    ///
-    /// # Errors
-    /// The file can't be written.
-    pub(super) fn keep(&self, state: &Path, key: &str) -> io::Result<()> {
-        write(state, key, &self.text)
+    /// It as the text of a file.
+    pub(super) fn text(&self) -> Vec<u8> {
+        let mut text = MAGIC.to_vec();
+        for (depth, name, stamp) in &self.directories {
+            let before = match stamp {
+                Some(stamp) => format!(
+                    "{depth} {:x} {:x} {} {} ",
+                    stamp.device, stamp.inode, stamp.changed.0, stamp.changed.1
+                ),
+                None => format!("{depth} - "),
+            };
+            text.extend(before.as_bytes());
+            text.extend(name.as_bytes());
+            text.push(0);
+        }
+        text
     }
 }
 
@@ -274,12 +273,16 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let stamp = Stamp::of(state.path());
         assert!(stamp.is_some() && !stamp.unwrap().is_settled());
-        let mut seen = Seen::new();
-        seen.add(0, OsStr::new(""), stamp);
-        seen.add(1, OsStr::new("a b\n"), stamp);
-        seen.add(2, OsStr::from_bytes(b"\xff"), None);
-        seen.add(1, OsStr::new("- c"), None);
-        seen.keep(state.path(), "key").unwrap();
+        let mut seen = Seen::default();
+        for (depth, name, stamp) in [
+            (0, &b""[..], stamp),
+            (1, b"a b\n", stamp),
+            (2, b"\xff", None),
+            (1, b"- c", None),
+        ] {
+            seen.add(depth, OsStr::from_bytes(name).into(), stamp);
+        }
+        write(state.path(), "key", &seen.text()).unwrap();
         let looked = Looked::load(state.path(), "key");
         assert_eq!(looked.stamp(looked.top().unwrap()), stamp);
         assert_eq!(names(&looked, 0), [("a b\n".into(), true), ("- c".into(), false)]);
@@ -308,7 +311,7 @@ mod tests {
     fn the_oldest_trees_are_forgotten() {
         let state = tempfile::tempdir().unwrap();
         for number in 0..MOST_TREES + 3 {
-            Seen::new().keep(state.path(), &number.to_string()).unwrap();
+            write(state.path(), &number.to_string(), &Seen::default().text()).unwrap();
         }
         assert_eq!(fs::read_dir(state.path().join(DIRECTORY)).unwrap().count(), MOST_TREES);
     }

@@ -1,10 +1,12 @@
 //! The parts of a run's trees that Landlock alone may open for reading: one walk through them finds the closed paths.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, FileType, Metadata};
+use std::fs::{self, DirEntry, FileType, Metadata, OpenOptions};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +16,7 @@ use std::{io, iter};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, Uid, faccessat};
 
-use super::looked::{Closings, Looked, Seen, Stamp};
+use super::looked::{self, Closings, Looked, Seen, Stamp};
 use super::mounts::Mounts;
 use super::second_names;
 use crate::blobs;
@@ -111,8 +113,8 @@ impl Look {
 /// What a launch has found and not kept yet.
 #[derive(Debug, Default)]
 pub(super) struct Unkept {
-    /// The trees' directories, each tree under its key.
-    seen: Vec<(String, Seen)>,
+    /// The text about each tree, with its key.
+    seen: Vec<(String, Vec<u8>)>,
     /// Whether the look ended early, so that another may find more.
     is_unfinished: bool,
 }
@@ -126,10 +128,10 @@ impl Unkept {
     }
 }
 
-fn keep(state: &Path, seen: &[(String, Seen)]) {
-    for (key, seen) in seen {
+fn keep(state: &Path, seen: &[(String, Vec<u8>)]) {
+    for (key, text) in seen {
         // Without it the next launch looks again.
-        let _ = seen.keep(state, key);
+        let _ = looked::write(state, key, text);
     }
 }
 
@@ -190,10 +192,10 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
     let mut through = |walk: &mut ReadsWalk<'_>, tree: &Path| {
         let key = closings.key(&(tree.as_os_str().as_bytes(), &by_other_names));
         let known = state.map(|state| Looked::load(state, &key)).unwrap_or_default();
-        let mut now = Seen::new();
+        let mut now = Seen::default();
         let found = walk.through(tree, &known, &mut now);
         is_unfinished |= matches!(found, Err(KeptExact::NotSeen(_)));
-        seen.extend(now.is_news.then_some((key, now)));
+        seen.extend(now.is_news.then(|| (key, now.text())));
         found
     };
     let native = native(policy, &mut walk, &mut through);
@@ -293,8 +295,10 @@ struct ReadsWalk<'a> {
 }
 
 /// A directory to look at.
-struct Ahead {
+struct Ahead<'k> {
     path: PathBuf,
+    /// Its name in the directory above; none of the tree's top.
+    name: Cow<'k, OsStr>,
     depth: usize,
     /// What is known of it.
     node: Option<usize>,
@@ -302,18 +306,9 @@ struct Ahead {
     is_plain: bool,
 }
 
-impl Ahead {
-    fn name(&self) -> &OsStr {
-        match self.depth {
-            0 => OsStr::new(""),
-            _ => self.path.file_name().unwrap_or_default(),
-        }
-    }
-}
-
 impl ReadsWalk<'_> {
     /// Finds the closed paths in a tree. `now` gets what is known of it then.
-    fn through(&mut self, tree: &Path, known: &Looked, now: &mut Seen) -> Result<(), KeptExact> {
+    fn through<'k>(&mut self, tree: &Path, known: &'k Looked, now: &mut Seen<'k>) -> Result<(), KeptExact> {
         if fs::symlink_metadata(tree).is_ok_and(|found| !found.is_dir()) {
             return match self.closes_file(tree) {
                 true => self.close(tree, tree, KeptExact::Closed),
@@ -323,74 +318,70 @@ impl ReadsWalk<'_> {
         if known.count() > MOST_DIRECTORIES {
             return Err(too_many_directories(tree));
         }
+        // Each directory is looked at from here: half of a path's names needn't be looked up again.
+        let top = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(tree).ok();
         let mut found = Ok(());
         let mut ahead = vec![Ahead {
             path: tree.to_path_buf(),
+            name: Cow::default(),
             depth: 0,
             node: known.top(),
             is_plain: false,
         }];
+        let below = |next: &Ahead<'k>, (node, name): (usize, &'k OsStr)| Ahead {
+            path: next.path.join(name),
+            name: name.into(),
+            depth: next.depth + 1,
+            node: Some(node),
+            is_plain: false,
+        };
         while let Some(next) = ahead.pop() {
             if found.is_ok() {
                 found = self.budget.refuse(tree);
             }
+            let known_below = || next.node.into_iter().flat_map(|node| known.below(node));
             let stamp = next.node.and_then(|node| known.stamp(node));
             // What isn't looked at any more is known as it was.
             if found.is_err() {
-                now.add(next.depth, next.name(), stamp);
-                let below = next.node.into_iter().flat_map(|node| known.below(node));
-                ahead.extend(below.map(|(node, name)| Ahead {
-                    path: next.path.join(name),
-                    depth: next.depth + 1,
-                    node: Some(node),
-                    is_plain: false,
-                }));
+                ahead.extend(known_below().map(|known| below(&next, known)));
+                now.add(next.depth, next.name, stamp);
                 continue;
             }
             self.budget.directories -= 1;
-            let is = Stamp::of(&next.path);
-            if let Some(node) = next.node.filter(|_| stamp.is_some() && stamp == is) {
-                now.add(next.depth, next.name(), stamp);
-                ahead.extend(known.below(node).map(|(node, name)| Ahead {
-                    path: next.path.join(name),
-                    depth: next.depth + 1,
-                    node: Some(node),
-                    is_plain: false,
-                }));
+            let relative = next.path.strip_prefix(tree).unwrap_or(&next.path);
+            let is = top.as_ref().and_then(|top| Stamp::at(top.as_fd(), relative));
+            if stamp.is_some() && stamp == is {
+                ahead.extend(known_below().map(|known| below(&next, known)));
+                now.add(next.depth, next.name, stamp);
                 continue;
             }
             // No placed denial lies above or below: so in all subdirectories too, unless a name begins a place.
             let is_plain = next.is_plain || self.placed.are_elsewhere(&next.path);
             let mut listed = Listed::default();
-            match self.list(&next.path, tree, is_plain, &mut listed) {
-                Ok(()) => {
-                    let settled = is.filter(|is| !listed.holds_closed && is.is_settled());
-                    now.is_news |= settled.is_some();
-                    now.add(next.depth, next.name(), settled);
-                }
+            let settled = match self.list(&next.path, tree, is_plain, &mut listed) {
+                Ok(()) => is.filter(|is| !listed.holds_closed && is.is_settled()),
                 Err(kept) => {
                     found = Err(kept);
-                    now.add(next.depth, next.name(), None);
+                    None
                 }
-            }
-            let below: BTreeMap<&OsStr, usize> = next
-                .node
-                .into_iter()
-                .flat_map(|node| known.below(node))
-                .map(|(node, name)| (name, node))
-                .collect();
+            };
+            now.is_news |= settled.is_some();
+            let nodes: BTreeMap<&OsStr, usize> = known_below().map(|(node, name)| (name, node)).collect();
             ahead.extend(listed.directories.into_iter().map(|(name, is_plain)| Ahead {
                 path: next.path.join(&name),
                 depth: next.depth + 1,
-                node: below.get(name.as_os_str()).copied(),
+                node: nodes.get(name.as_os_str()).copied(),
+                name: name.into(),
                 is_plain,
             }));
+            now.add(next.depth, next.name, settled);
         }
         found
     }
 
     /// Lists a directory, and finds what is closed in it.
     fn list(&mut self, directory: &Path, tree: &Path, is_plain: bool, listed: &mut Listed) -> Result<(), KeptExact> {
+        let is_among_objects = directory.ends_with(".git/objects");
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) => {
@@ -417,6 +408,9 @@ impl ReadsWalk<'_> {
             }
             let name = entry.file_name();
             let begins = !is_plain || self.placed.begin(&name);
+            if is_among_objects && !begins && is_named_by_git(&name) {
+                continue;
+            }
             if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
                 continue;
             }
@@ -534,6 +528,12 @@ struct Listed {
     holds_closed: bool,
 }
 
+/// Whether git named a directory of objects (gitrepository-layout(5)). All in it is named by hashes, and a repository may
+/// have 256 of them.
+fn is_named_by_git(directory: &OsStr) -> bool {
+    directory.len() == 2 && directory.as_bytes().iter().all(u8::is_ascii_hexdigit)
+}
+
 fn is_device(kind: FileType) -> bool {
     kind.is_block_device() || kind.is_char_device()
 }
@@ -596,7 +596,7 @@ mod tests {
             around: BTreeSet::new(),
             budget: Budget::of_run(&|| false),
         };
-        walk.through(&tree, &Looked::default(), &mut Seen::new()).unwrap();
+        walk.through(&tree, &Looked::default(), &mut Seen::default()).unwrap();
         let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));
         let mut all = vec![tree.clone()];
         let mut expected = BTreeSet::new();

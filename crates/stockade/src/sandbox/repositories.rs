@@ -49,8 +49,13 @@ impl Repositories {
             .tree
             .ancestors()
             .skip(1)
-            .filter(|above| above.join(".git").exists());
-        let around = around.flat_map(|above| in_directory(&above.join(".git")).map(|file| (file, above)));
+            .filter(|above| above.join(".git").exists())
+            .collect::<Vec<_>>();
+        // Where no repository is, no command is started from the tree.
+        let has_repository = !self.directories.is_empty() || !around.is_empty();
+        let around = around
+            .into_iter()
+            .flat_map(|above| in_directory(&above.join(".git")).map(|file| (file, above)));
         let mut ahead: Vec<(PathBuf, &Path)> = own.map(|file| (file, self.tree.as_path())).chain(around).collect();
         let (mut seen, mut places) = (BTreeSet::new(), BTreeSet::new());
         while let Some((file, top)) = ahead.pop() {
@@ -80,9 +85,14 @@ impl Repositories {
                     }
                     Some(NamedByGit::Command) => places.extend(words_of_command(value).flat_map(|word| {
                         // `"$(git rev-parse --show-toplevel)"/tools/clean`
-                        let places = [at(word), at(word.trim_start_matches('/'))];
+                        let inside = word.trim_start_matches('/');
+                        let places = [
+                            (has_repository || word.starts_with(['/', '~'])).then(|| at(word)),
+                            (has_repository && inside != word).then(|| at(inside)),
+                        ];
                         places
                             .into_iter()
+                            .flatten()
                             .filter(|place| place.is_file() || word.contains('/') && !place.exists())
                     })),
                     Some(NamedByGit::Unknown) => {

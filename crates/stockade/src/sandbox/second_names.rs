@@ -2,6 +2,7 @@
 //! to launch, so that each costs one statx(2) and a name that isn't there none.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -37,10 +38,9 @@ struct Known {
 pub(super) fn closed(policy: &Policy, matcher: &Matcher<'_>, state: Option<&Path>, key: &str) -> Vec<(u64, u64)> {
     // Every run writes to the state directory, and makes a scratch directory.
     let own = state.and_then(Path::file_name).unwrap_or_default();
+    let is_own = |name: &OsStr| !own.is_empty() && name.as_bytes().starts_with(own.as_bytes());
     let stays_as_it_is = |path: &Path, stamp: &Stamp| {
-        let is_own = path
-            .iter()
-            .any(|name| name.as_bytes().starts_with(own.as_bytes()) && !own.is_empty());
+        let is_own = path.file_name().is_some_and(is_own);
         stamp.is_settled() && !is_own && !CHANGING.iter().any(|changing| path == Path::new(changing))
     };
     let is_denied = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));

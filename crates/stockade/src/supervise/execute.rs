@@ -9,18 +9,22 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::answer::{CallAnswer, Errno, MayContinue};
 use super::caller::Alleged;
-use super::judge::CLOSED;
+use super::judge::{AccessVerdict, CLOSED};
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
 use super::pinned::Pinned;
 use super::refuse::RefusedAttempt;
 use super::resolve::Last;
 use crate::command::shebang::{HEAD_BYTES, Shebang};
+use crate::policy::Access;
 use crate::report::Kind;
 
 pub fn execve(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let subject = Subject::followed(context, context.caller().registers.long(0))?;
-    execute(context, &subject)
+    match context.has_continued(Kind::Execute, subject.asked()) {
+        true => start(context, &subject, || subject.asked().to_vec()),
+        false => execute(context, &subject),
+    }
 }
 
 pub fn execveat(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
@@ -40,14 +44,27 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<CallAnswer,
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
-    if let Some(reason) = context.judge.refuses_to_start(context.caller().process()) {
-        context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
-        return Err(CLOSED);
-    }
+    let answer = start(context, subject, || {
+        object.name().as_os_str().as_encoded_bytes().to_vec()
+    })?;
     refuse_interpreter(context, &object)?;
-    context.tell_allowed(&attempt, object.name());
-    Ok(CallAnswer::Continue(MayContinue::execute()))
+    context.tell_allowed(&RefusedAttempt::on(Kind::Execute, subject.asked()), object.name());
+    // What lies in the base changes with the machine alone.
+    if context.judge.object(Access::READ, &object) == AccessVerdict::Static {
+        context.note_continued(Kind::Execute, subject.asked(), &object);
+    }
+    Ok(answer)
+}
+
+/// Lets the caller execute a program that may be executed, unless it may start no more.
+fn start(context: &NotifyContext<'_>, subject: &Subject, target: impl Fn() -> Vec<u8>) -> Result<CallAnswer, Errno> {
+    match context.judge.refuses_to_start(context.caller()) {
+        Some(reason) => {
+            context.note(&RefusedAttempt::on(Kind::Execute, subject.asked()), &target(), reason);
+            Err(CLOSED)
+        }
+        None => Ok(CallAnswer::Continue(MayContinue::execute())),
+    }
 }
 
 /// Refuses a program whose interpreter or loader may not be executed; the kernel would refuse it without saying which.

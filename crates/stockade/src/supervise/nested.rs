@@ -206,6 +206,7 @@ impl NestConnection {
         }
         let reading = plan::reading(&request.policy);
         let run_config = RunConfig {
+            native: Vec::new(),
             taken: Vec::new(),
             earlier: Vec::new(),
             supervision: Supervision {

@@ -7,12 +7,14 @@ use std::sync::atomic::Ordering;
 use super::answer::{CallAnswer, Errno};
 use super::approvals::{self, ApprovedGrants, CallGrants, CallSite};
 use super::caller::Caller;
+use super::pinned::Pinned;
 use super::policy_stack::PolicyStack;
+use super::run_policy::RunPolicy;
 use super::shared::Shared;
 use super::worker::{Slow, Worker};
 use super::worker_fds::{Isolation, WorkerFds};
 use crate::network::RunNetwork;
-use crate::report::Refusal;
+use crate::report::{Kind, Refusal};
 use stockade_sys::file;
 use stockade_sys::notify::Notification;
 
@@ -73,6 +75,28 @@ impl<'a> NotifyContext<'a> {
                 Ok(())
             }
             CallSite::Confined => Ok(()),
+        }
+    }
+
+    /// Whether this use of an absolute path of the base was continued before, and needn't be told.
+    pub fn has_continued(&self, kind: Kind, path: &[u8]) -> bool {
+        let is_known = |run_policy: &RunPolicy| run_policy.continued(kind).contains(path);
+        !self.shared().tells_all() && self.judge.innermost().is_some_and(is_known)
+    }
+
+    /// Remembers that this use of a path was continued. Not in a scratch directory, where the run may soon have another
+    /// object by that name.
+    pub fn note_continued(&self, kind: Kind, path: &[u8], object: &Pinned) {
+        const MOST: usize = 4096;
+        if path.starts_with(b"/")
+            && !self.judge.is_in_a_scratch(object.name())
+            && let Some(run_policy) = self.judge.innermost()
+        {
+            let mut continued = run_policy.continued(kind);
+            if continued.len() >= MOST {
+                continued.clear();
+            }
+            continued.insert(path.to_vec());
         }
     }
 

@@ -266,30 +266,15 @@ impl Open {
     /// Continues the open of a path that was continued before, without another check. Landlock judges it in any case;
     /// only a refusal, should somebody have changed what is there, isn't noted.
     fn known_static(&self, context: &NotifyContext<'_>) -> Option<CallAnswer> {
-        let is_told = context.shared().tells_all();
-        let is_known =
-            !is_told && self.is_plain_read() && context.judge.innermost()?.statics().contains(self.path.bytes());
+        let is_known = self.is_plain_read() && context.has_continued(Kind::Read, self.path.bytes());
         let proof = is_known
             .then(|| context.judge.may_open(self.from_registers))
             .flatten()?;
         Some(CallAnswer::Continue(proof))
     }
 
-    fn remember_static(&self, context: &NotifyContext<'_>) {
-        const MOST: usize = 4096;
-        if self.is_plain_read()
-            && let Some(run_policy) = context.judge.innermost()
-        {
-            let mut statics = run_policy.statics();
-            if statics.len() >= MOST {
-                statics.clear();
-            }
-            statics.insert(self.path.bytes().to_vec());
-        }
-    }
-
     fn is_plain_read(&self) -> bool {
-        self.from_registers == RegisterAccess::Reads && !self.creates() && self.path.bytes().starts_with(b"/")
+        self.from_registers == RegisterAccess::Reads && !self.creates()
     }
 
     fn request<'a>(&'a self, context: &NotifyContext<'a>) -> PathRequest<'a> {
@@ -357,11 +342,16 @@ impl Open {
             return Ok(held);
         }
         let is_static = context.enforce(verdict, &attempt, object.name(), CLOSED)?;
-        if is_static == IsStatic::Yes
+        let is_native =
+            is_static == IsStatic::Yes || access == Access::READ && context.judge.is_read_natively(object.name());
+        if is_native
             && !self.request(context).begins_at_process_list()
             && let Some(proof) = context.judge.may_open(self.from_registers)
         {
-            self.remember_static(context);
+            // In the base, which the run doesn't change.
+            if is_static == IsStatic::Yes && self.is_plain_read() {
+                context.note_continued(Kind::Read, self.path.bytes(), &object);
+            }
             return Ok(CallAnswer::Continue(proof));
         }
         self.on_behalf(context, object)

@@ -186,9 +186,11 @@ impl PolicyStack<'_> {
         })
     }
 
-    /// The reason why a process may not execute one more program, if it may not.
-    pub fn refuses_to_start(&self, process: i32) -> Option<Reason> {
-        self.unless(Capabilities::EXECUTE, |run_policy| run_policy.may_start(process))
+    /// The reason why a caller may not execute one more program, if it may not.
+    pub fn refuses_to_start(&self, caller: &Caller<'_>) -> Option<Reason> {
+        self.unless(Capabilities::EXECUTE, |run_policy| {
+            run_policy.may_start(|| caller.process())
+        })
     }
 
     fn unless(&self, capability: Capabilities, may: impl Fn(&RunPolicy) -> bool) -> Option<Reason> {
@@ -216,6 +218,12 @@ impl PolicyStack<'_> {
     /// The proof for an open that no policy refuses, if Landlock grants it by all policies.
     pub fn may_open(&self, access: RegisterAccess) -> Option<MayContinue> {
         self.each(|run_policy| MayContinue::open(run_policy.run_config.supervision, access))
+    }
+
+    /// Whether Landlock lets the caller read what has this name.
+    pub fn is_read_natively(&self, name: &Path) -> bool {
+        self.realms()
+            .all(|run_policy| run_policy.run_config.is_read_natively(name))
     }
 
     /// The same proof for a change of directories.

@@ -8,6 +8,7 @@ use super::hard_links::{HardLinks, Number};
 use super::shared::{Counter, Made, RunConfig};
 use crate::mutex::lock;
 use crate::policy::{Capabilities, Closed, Matcher};
+use crate::report::Kind;
 
 /// A run configuration and the state that belongs to it alone.
 pub struct RunPolicy {
@@ -15,7 +16,8 @@ pub struct RunPolicy {
     pub run_config: RunConfig,
     closed: OnceLock<Closed>,
     made: Mutex<Made>,
-    statics: Mutex<HashSet<Vec<u8>>>,
+    opened: Mutex<HashSet<Vec<u8>>>,
+    executed: Mutex<HashSet<Vec<u8>>>,
     hard_links: Mutex<HardLinks>,
     /// The count of forks; they are counted one at a time.
     pub forking: Mutex<Counter>,
@@ -41,7 +43,8 @@ impl RunPolicy {
             run_config,
             closed: OnceLock::new(),
             made: Mutex::new(made),
-            statics: Mutex::default(),
+            opened: Mutex::default(),
+            executed: Mutex::default(),
             hard_links: Mutex::default(),
             forking: Mutex::default(),
             starting: Mutex::default(),
@@ -50,11 +53,11 @@ impl RunPolicy {
 
     /// Whether a process may execute another program: with EXECUTE always, without it only as part of the command's own
     /// start, which the first process does.
-    pub fn may_start(&self, process: i32) -> bool {
+    pub fn may_start(&self, process: impl Fn() -> i32) -> bool {
         if self.run_config.policy.capabilities.contains(Capabilities::EXECUTE) {
             return true;
         }
-        let mut starting = lock(&self.starting);
+        let (process, mut starting) = (process(), lock(&self.starting));
         if *starting.process.get_or_insert(process) != process || starting.calls >= self.run_config.starts {
             return false;
         }
@@ -78,8 +81,11 @@ impl RunPolicy {
         lock(&self.hard_links).closed_name(&self.run_config.policy, &self.matcher(), file)
     }
 
-    /// Absolute paths whose opens were continued.
-    pub fn statics(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
-        lock(&self.statics)
+    /// Absolute paths of the base whose uses of this kind were continued.
+    pub fn continued(&self, kind: Kind) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        lock(match kind {
+            Kind::Execute => &self.executed,
+            _ => &self.opened,
+        })
     }
 }

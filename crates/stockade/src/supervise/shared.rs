@@ -35,6 +35,8 @@ pub struct RunConfig {
     pub policy: Policy,
     /// The checks that may be left to the kernel.
     pub supervision: Supervision,
+    /// Chosen trees where Landlock reads all that is there.
+    pub native: Vec<PathBuf>,
     /// The run's own scratch directory.
     pub scratch: Option<PathBuf>,
     /// The directory that it keeps for later runs of its kind.
@@ -58,6 +60,11 @@ pub struct RunConfig {
 impl RunConfig {
     pub fn is_in_scratch(&self, name: &Path) -> bool {
         self.scratch.as_ref().is_some_and(|scratch| name.starts_with(scratch))
+    }
+
+    /// Whether Landlock lets the run read what lies there. The tree itself is another object once it was replaced.
+    pub fn is_read_natively(&self, name: &Path) -> bool {
+        self.native.iter().any(|tree| name != tree && name.starts_with(tree))
     }
 
     pub fn is_in_cache(&self, name: &Path) -> bool {
