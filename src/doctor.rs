@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::REFUSED;
 use super::message::Failure;
 use stockade::kernel::{self, Facts, Finding, Level};
-use stockade::{Error, Sandbox, launch, profile};
+use stockade::profile::visible;
+use stockade::{Error, Sandbox, Trace, launch, profile};
 
 /// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -16,6 +17,7 @@ pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
         verdict.hint = None;
     }
     facts.findings.insert(0, verdict);
+    facts.findings.extend(reads());
     let printed = if json {
         serde_json::to_writer_pretty(&mut *out, &facts)
             .map_err(io::Error::from)
@@ -59,6 +61,36 @@ fn verdict(facts: &Facts) -> Finding {
         what,
         hint: error.hint(),
     }
+}
+
+/// Who judges the reads of runs in the caller's directory, by a run that does nothing; `None` where none starts there.
+fn reads() -> Option<Finding> {
+    let here = std::env::current_dir().ok()?;
+    let sandbox = Sandbox::profile("workspace").ok()?.root(here);
+    let output = sandbox.command("/bin/sh").args(["-c", ":"]).no_input().output().ok()?;
+    let enforcement = &output.outcome.report().enforcement;
+    let left = enforcement.read_supervised.iter();
+    let (what, hint) = match (&enforcement.kept_exact, enforcement.trace) {
+        (Some(why), _) => (
+            format!(
+                "`workspace` here asks the supervisor about each read, which takes longer: {}",
+                visible(why)
+            ),
+            Some("\"Native reads\" in docs/running.md says what helps".into()),
+        ),
+        (None, Trace::Marked) => {
+            let left: Vec<String> = left.map(|why| visible(why).to_string()).collect();
+            let but = if left.is_empty() {
+                String::new()
+            } else {
+                format!(", but: {}", left.join("; "))
+            };
+            (format!("`workspace` here reads at the kernel's own speed{but}"), None)
+        }
+        (None, Trace::Exact) => return None,
+    };
+    let level = Level::Ok;
+    Some(Finding { level, what, hint })
 }
 
 fn start(profile: &str) -> Result<(), Error> {

@@ -96,3 +96,20 @@ fn a_home_that_cannot_be_written_keeps_no_profile_from_holding() {
     assert!(said.contains(cause), "{said}");
     assert!(said.contains("set `XDG_STATE_HOME` to a directory of yours"), "{said}");
 }
+
+#[test]
+fn why_reads_are_judged_one_by_one_here_is_said() {
+    let (_, said) = under(&[STOCKADE.path(), "doctor"]);
+    // Another test may have put a secret into `/tmp`.
+    assert!(said.contains("`workspace` here "), "{said}");
+    let (_, said) = under(&[
+        "/bin/sh",
+        "-c",
+        &format!("echo A=1 >.env; exec {} doctor", STOCKADE.path()),
+    ]);
+    let why = "/.env` is closed, and the run writes beside it";
+    assert!(
+        said.contains("`workspace` here asks the supervisor about each read") && said.contains(why),
+        "{said}"
+    );
+}

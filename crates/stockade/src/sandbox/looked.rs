@@ -180,7 +180,7 @@ fn forget_oldest(directory: &Path) {
 }
 
 /// What is closed to reading, by this program's lists.
-pub(super) struct Closings(Vec<u8>);
+pub(super) struct Closings(blake3::Hash);
 
 impl Closings {
     pub(super) fn of(policy: &Policy) -> Closings {
@@ -191,14 +191,14 @@ impl Closings {
             .collect();
         let grants: Vec<_> = policy.grants.iter().filter(|grant| grant.exempt).collect();
         let all = (env!("CARGO_PKG_VERSION"), FINGERPRINT, denials, grants);
-        Closings(serde_json::to_vec(&all).expect("numbers and strings"))
+        Closings(blake3::hash(&serde_json::to_vec(&all).expect("numbers and strings")))
     }
 
     /// The name of the file on something that holds for these closings.
     pub(super) fn key(&self, what: &impl Serialize) -> String {
         let what = serde_json::to_vec(what).expect("numbers and strings");
         let mut hash = blake3::Hasher::new();
-        hash.update(&self.0).update(&what);
+        hash.update(self.0.as_bytes()).update(&what);
         hash.finalize().to_hex()[..32].to_string()
     }
 }
