@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The most homes that are read.
 const MOST_HOMES: usize = 256;
@@ -37,8 +37,10 @@ pub fn home_of_user(file: &Path, user: u32) -> Option<PathBuf> {
 
 /// Whether it may contain a person's or a service's files rather than the machine's.
 fn may_be_home(path: &Path) -> bool {
-    const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
-    path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
+    const NEVER: [&str; 8] = ["bin", "sbin", "usr", "dev", "proc", "sys", "run", "nonexistent"];
+    let mut components = path.components();
+    let is_never = |name: &OsStr| NEVER.iter().any(|never| name == *never);
+    components.next() == Some(Component::RootDir) && components.next().is_some_and(|first| !is_never(first.as_os_str()))
 }
 
 #[cfg(test)]
@@ -51,9 +53,14 @@ mod tests {
         let file = directory.path().join("passwd");
         fs::write(
             &file,
-            "# users\nroot:x:0:0::/root:/bin/sh\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbo:x:7:7::/:\n",
+            "# users\nroot:x:0:0::/root:/bin/sh\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbo:x:7:7::/:\n\
+             games:x:5:60::/usr/games:\nnobody:x:65534:65534::/nonexistent:\nq:x:9:9::/usrs/q:\nr:x:8:8::home/r:\n",
         )
         .unwrap();
+        assert_eq!(
+            of_user_database(&file),
+            ["/home/ada", "/root", "/usrs/q"].map(PathBuf::from)
+        );
         assert_eq!(home_of_user(&file, 1000), Some("/home/ada".into()));
         assert_eq!(home_of_user(&file, 7), None);
         assert_eq!(home_of_user(&file, 1), None);
