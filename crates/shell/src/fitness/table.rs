@@ -206,7 +206,9 @@ fn rows() -> Rows {
     };
     let mut rest = OPTIONS;
     while let Some((line, after)) = rest.split_once('\n') {
-        if let (false, Some((head, _))) = (line.starts_with(['#', ' ']), line.split_once(" :")) {
+        if !line.starts_with(['#', ' '])
+            && let Some((head, _)) = line.split_once(" :")
+        {
             let text = &rest[head.len() + 2..];
             named(head).for_each(|name| add(name, text));
         }
