@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use batch::Batch;
@@ -51,22 +51,15 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Task {
     /// Run a command inside a permission profile
-    #[command(mut_arg("forget", |arg| arg.hide(true)))]
     Run(Box<Run>),
     /// Run a script with the least that its source needs, or with the profile chosen for it
-    #[command(mut_arg("command", |arg| arg.value_name("SCRIPT").help("The script and its arguments")))]
-    #[command(mut_arg("profile", |arg| arg.help("Profile, by name or file; a name is remembered for this content [default: inferred]")))]
     Exec(Box<Run>),
     /// Run many jobs, each in a sandbox of its own: JSON lines in, JSON lines out
     ///
     /// Exit code 0: every job has an answer, 1: some have none.
-    #[command(
-        mut_arg("command", batch::jobs),
-        mut_arg("ask", batch::ask),
-        mut_arg("report", batch::report)
-    )]
     Batch(Box<Batch>),
     /// Run a command, observe it, and print the least profile that allows what it did
     ///
@@ -133,6 +126,7 @@ pub enum Task {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum McpTask {
     /// Run an MCP server inside a permission profile; its client notices nothing but refusals
     Wrap(Box<McpWrap>),
@@ -376,6 +370,7 @@ pub struct Infer {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum ScriptTask {
     /// List the scripts, the most recent first
     List {
@@ -442,6 +437,7 @@ pub struct Learn {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Profile {
     /// List all profiles
     List {
@@ -571,6 +567,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Audit {
     /// List the newest records, one a line
     List {
@@ -630,6 +627,7 @@ pub enum Audit {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Grant {
     /// List permanent grants
     List {
@@ -650,6 +648,7 @@ pub enum Grant {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Cache {
     /// List the caches with their sizes, the most recent first
     List {
@@ -669,6 +668,7 @@ pub enum Cache {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Config {
     /// Show the configuration that counts: built in, yours, the project's
     Show {
@@ -712,6 +712,7 @@ pub struct Trust {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Rules {
     /// List the rules that count, in the order of evaluation, with their origins
     List {
@@ -804,7 +805,7 @@ impl Arguments {
         let words: Vec<OsString> = std::env::args_os().collect();
         let read = match Task::of_right_words(words.iter().skip(1).cloned()) {
             Some(task) => Ok(Arguments { task }),
-            None => Arguments::parse_grouped(words.iter().cloned()),
+            None => Arguments::of(&words),
         };
         let mut arguments = read.map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
@@ -834,18 +835,53 @@ fn stray_flag(words: &[OsString], command: &[OsString]) -> Option<String> {
     let flag = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.to_string());
     let mut flags = command.iter().skip(1).filter_map(flag).peekable();
     flags.peek()?;
-    let known = Run::augment_args(clap::Command::new("run"));
+    let known = Run::augment_args(Command::new("run"));
     let is_known = |flag: &String| known.get_arguments().any(|argument| argument.get_long() == Some(flag));
     flags.find(is_known).map(|flag| format!("--{flag}"))
 }
 
 impl Arguments {
-    /// With the list of tasks in groups, where help is asked for.
-    fn parse_grouped(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-        let mut command = help::grouped(Arguments::command());
-        let matches = command.try_get_matches_from_mut(words)?;
-        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    /// All tasks. The arguments of each are defined when it is called: all together take longer than reading any line.
+    pub fn defined() -> Command {
+        Arguments::command().mut_subcommands(|task| match task.get_name() {
+            "run" => task.defer(run),
+            "exec" => task.defer(exec),
+            "batch" => task.defer(batch::batch),
+            _ => task,
+        })
     }
+
+    /// With the list of tasks in groups, where help is asked for.
+    fn of(words: &[OsString]) -> Result<Arguments, clap::Error> {
+        let mut command = Arguments::defined().subcommand_value_name("TASK");
+        let error = match command.try_get_matches_from_mut(words) {
+            Ok(mut matches) => {
+                let read = Arguments::from_arg_matches_mut(&mut matches);
+                return read.map_err(|error| error.format(&mut command));
+            }
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let grouped = help::grouped(Arguments::defined()).try_get_matches_from(words);
+                Err(grouped.err().unwrap_or(error))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+fn run(command: Command) -> Command {
+    Run::augment_args(command).mut_arg("forget", |arg| arg.hide(true))
+}
+
+fn exec(command: Command) -> Command {
+    let profile = "Profile, by name or file; a name is remembered for this content [default: inferred]";
+    Run::augment_args(command)
+        .mut_arg("command", |arg| {
+            arg.value_name("SCRIPT").help("The script and its arguments")
+        })
+        .mut_arg("profile", |arg| arg.help(profile))
 }
 
 impl Task {
@@ -872,13 +908,10 @@ impl Run {
 }
 
 /// Reads the arguments of one task, if all are right.
-fn alone<T: FromArgMatches>(
-    augment: fn(clap::Command) -> clap::Command,
-    words: impl Iterator<Item = OsString>,
-) -> Option<T> {
-    let command = augment(clap::Command::new("stockade").no_binary_name(true));
-    let matches = command.try_get_matches_from(words).ok()?;
-    T::from_arg_matches(&matches).ok()
+fn alone<T: FromArgMatches>(augment: fn(Command) -> Command, words: impl Iterator<Item = OsString>) -> Option<T> {
+    let command = augment(Command::new("stockade").no_binary_name(true));
+    let mut matches = command.try_get_matches_from(words).ok()?;
+    T::from_arg_matches_mut(&mut matches).ok()
 }
 
 fn parse_shell(text: &str) -> Result<Shell, String> {
@@ -1033,6 +1066,24 @@ mod tests {
                 _ => None,
             });
             assert_eq!(alone, among_all, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_described_before_its_arguments_are_defined() {
+        let about = |command: &Command| (command.get_about().cloned(), command.get_long_about().cloned());
+        let first = Arguments::defined();
+        let mut whole = first.clone();
+        whole.build();
+        whole.clone().debug_assert();
+        for task in first.get_subcommands() {
+            let built = whole.find_subcommand(task.get_name()).unwrap();
+            assert_eq!(about(built), about(task), "{}", task.get_name());
+            for task in task.get_subcommands() {
+                let built = built.find_subcommand(task.get_name()).unwrap();
+                assert_eq!(about(built), about(task), "{}", task.get_name());
+                assert!(task.get_arguments().next().is_none());
+            }
         }
     }
 

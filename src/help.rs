@@ -41,10 +41,9 @@ fn with_headings(listed: &str) -> String {
 mod tests {
     use super::*;
     use crate::args::Arguments;
-    use clap::CommandFactory;
 
     fn help(columns: usize) -> String {
-        let command = Arguments::command().term_width(columns);
+        let command = Arguments::defined().term_width(columns);
         grouped(command).render_help().to_string()
     }
 

@@ -13,6 +13,7 @@ use stockade_store::Level;
 
 /// The tasks of `stockade hook`: a hook for each agent's format, and their registration.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum HookTask {
     /// Answer a hook of Claude Code
     ClaudeCode(HookFlags),
@@ -30,7 +31,8 @@ pub enum HookTask {
     Uninstall(HookUninstall),
 }
 
-/// The flags of all hooks: what confined commands may do, and by what files and hosts are judged.
+// The flags of all hooks: what confined commands may do, and by what files and hosts are judged. Documentation would become
+// the description of each hook.
 #[derive(Debug, Args)]
 pub struct HookFlags {
     /// Profile of the agent's commands, and that its files and hosts are judged by [default: the role's, else workspace]

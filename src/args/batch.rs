@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args};
+use clap::{Arg, Args, Command};
 use stockade::profile::{parse_count, parse_size};
 
 use super::Run;
@@ -28,20 +28,14 @@ pub struct Batch {
     pub run: Run,
 }
 
-/// The file of jobs stands in the place of the command.
-pub fn jobs(argument: Arg) -> Arg {
-    let argument = argument.value_name("JOBS.jsonl").num_args(1).trailing_var_arg(false);
-    argument.help("The jobs, one JSON object a line; `-` is standard input")
-}
-
-/// No person watches each job of a batch.
-pub fn ask(argument: Arg) -> Arg {
-    argument.default_value("never").hide_short_help(true)
-}
-
-/// Each result has what a report would have.
-pub fn report(argument: Arg) -> Arg {
-    argument.hide(true)
+/// The file of jobs stands in the place of the command, no person watches each job, and a result has what a report would have.
+pub fn batch(command: Command) -> Command {
+    let jobs = |arg: Arg| arg.value_name("JOBS.jsonl").num_args(1).trailing_var_arg(false);
+    let help = "The jobs, one JSON object a line; `-` is standard input";
+    Batch::augment_args(command)
+        .mut_arg("command", |arg| jobs(arg).help(help))
+        .mut_arg("ask", |arg| arg.default_value("never").hide_short_help(true))
+        .mut_arg("report", |arg| arg.hide(true))
 }
 
 fn at_once(text: &str) -> Result<usize, String> {

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::values::parse_agent;
 use stockade_install::{Agent, Client};
 
-/// Where the settings are, and whether to ask.
+// Where the settings are, and whether to ask. Documentation would become the description of each task.
 #[derive(Debug, Args)]
 pub struct Where {
     /// Change the project's settings in place of yours

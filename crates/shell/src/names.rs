@@ -20,7 +20,9 @@ struct Name {
     marks: Vec<&'static str>,
 }
 
-static NAMES: LazyLock<HashMap<&'static str, Name>> = LazyLock::new(|| read(include_str!("names.txt")));
+const TEXT: &str = include_str!("names.txt");
+
+static NAMES: LazyLock<HashMap<&'static str, Name>> = LazyLock::new(read);
 
 /// Whether a command is in a class, by its base name.
 pub(crate) fn is(name: &str, class: Class) -> bool {
@@ -38,20 +40,23 @@ pub fn without_version(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// All commands of a class.
+/// All commands of a class, from the text itself: most lines are judged without the other names.
 pub(crate) fn all(class: Class) -> impl Iterator<Item = &'static str> {
-    let of_class = NAMES.iter().filter(move |(_, known)| known.classes.contains(&class));
-    of_class.map(|(name, _)| *name)
+    let lines = TEXT.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .filter_map(|line| line.split_once(" : "))
+        .filter(move |(classes, _)| classes.split(' ').any(|word| of_word(word) == Some(class)))
+        .flat_map(|(_, listed)| listed.split(' '))
 }
 
 /// Parses the embedded table; a test reports any line that can't be parsed.
-fn read(text: &'static str) -> HashMap<&'static str, Name> {
+fn read() -> HashMap<&'static str, Name> {
     let mut names: HashMap<&str, Name> = HashMap::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
+    for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
         if let Some((classes, listed)) = line.split_once(" : ") {
             for name in listed.split(' ') {
                 let known = names.entry(name).or_default();
-                known.classes.extend(classes.split(' ').filter_map(class));
+                known.classes.extend(classes.split(' ').filter_map(of_word));
             }
         } else if let Some((listed, marks)) = line.split_once(" > ") {
             for name in listed.split(' ') {
@@ -62,7 +67,7 @@ fn read(text: &'static str) -> HashMap<&'static str, Name> {
     names
 }
 
-fn class(word: &str) -> Option<Class> {
+fn of_word(word: &str) -> Option<Class> {
     Some(match word {
         "wraps" => Class::Wraps,
         "shell" => Class::Shell,
@@ -80,12 +85,12 @@ mod tests {
     #[test]
     fn every_line_can_be_read_and_names_each_command_once() {
         let mut listed = Vec::new();
-        for line in include_str!("names.txt").lines() {
+        for line in TEXT.lines() {
             if line.is_empty() || line.starts_with('#') || line.contains(" > ") {
                 continue;
             }
             let (classes, names) = line.split_once(" : ").unwrap_or_else(|| panic!("{line}"));
-            assert!(classes.split(' ').all(|word| class(word).is_some()), "{line}");
+            assert!(classes.split(' ').all(|word| of_word(word).is_some()), "{line}");
             assert!(names.split(' ').all(|name| !name.is_empty()), "{line}");
             listed.extend(names.split(' '));
         }

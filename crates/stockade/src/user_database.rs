@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The most homes that are read.
 const MOST_HOMES: usize = 256;
@@ -55,8 +55,10 @@ impl UserDatabase {
 
 /// Whether it may contain a person's or a service's files rather than the machine's.
 fn may_be_home(path: &Path) -> bool {
-    const NEVER: [&str; 8] = ["/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/nonexistent"];
-    path.is_absolute() && path != Path::new("/") && !NEVER.iter().any(|never| path.starts_with(never))
+    const NEVER: [&str; 8] = ["bin", "sbin", "usr", "dev", "proc", "sys", "run", "nonexistent"];
+    let mut components = path.components();
+    let is_never = |name: &OsStr| NEVER.iter().any(|never| name == *never);
+    components.next() == Some(Component::RootDir) && components.next().is_some_and(|first| !is_never(first.as_os_str()))
 }
 
 #[cfg(test)]
@@ -69,13 +71,14 @@ mod tests {
         let file = directory.path().join("passwd");
         fs::write(
             &file,
-            "# users\nroot:x:0:0::/root:/bin/sh\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbo:x:7:7::/:\n",
+            "# users\nroot:x:0:0::/root:/bin/sh\nada:x:1000:1000:Ada:/home/ada:/bin/sh\nbo:x:7:7::/:\n\
+             games:x:5:60::/usr/games:\nnobody:x:65534:65534::/nonexistent:\nq:x:9:9::/usrs/q:\nr:x:8:8::home/r:\n",
         )
         .unwrap();
         let users = UserDatabase::read(&file);
         assert_eq!(users.home_of(1000), Some("/home/ada".into()));
         assert_eq!(users.home_of(7), None);
         assert_eq!(users.home_of(1), None);
-        assert_eq!(users.homes(), ["/home/ada", "/root"].map(PathBuf::from));
+        assert_eq!(users.homes(), ["/home/ada", "/root", "/usrs/q"].map(PathBuf::from));
     }
 }

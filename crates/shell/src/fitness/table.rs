@@ -1,7 +1,7 @@
 //! The tables of safe options, from `options.txt`.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::names::{self, Class};
 
@@ -176,57 +176,71 @@ fn kind(word: &str) -> Option<Kind> {
     })
 }
 
+const OPTIONS: &str = include_str!("options.txt");
+
 /// Rows by command and sub-command (empty if there is none).
-type Rows = HashMap<&'static str, HashMap<&'static str, Row>>;
+type Rows = HashMap<(&'static str, &'static str), Unread>;
 
-static ROWS: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("options.txt")));
+static ROWS: LazyLock<Rows> = LazyLock::new(rows);
 
-/// The row of a command, and of its sub-command unless `sub` is empty.
-pub(super) fn row(command: &str, sub: &str) -> Option<&'static Row> {
-    ROWS.get(command)?.get(sub)
+/// A row that is read when it is asked for: all together fill 2.5 MB of maps, and a line needs one or two.
+struct Unread {
+    /// The tables from this row's kind on.
+    text: &'static str,
+    row: OnceLock<Box<Row>>,
 }
 
-/// Parses the embedded tables; lines that can't be parsed are skipped here and found by a test.
-fn rows(text: &'static str) -> Rows {
-    let mut rows = Rows::new();
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let mut options = line;
-        if !line.starts_with(' ') {
-            let Some((head, tail)) = line.split_once(" :").or_else(|| line.split_once(':')) else {
-                continue;
-            };
-            names = named(head);
-            let (word, tail) = tail.trim_start().split_once(' ').unwrap_or((tail.trim(), ""));
-            for (command, sub) in &names {
-                let kind = kind(word).unwrap_or(Kind::Never);
-                let row = Row { kind, ..Row::default() };
-                rows.entry(command).or_default().insert(sub, row);
-            }
-            options = tail;
+/// The row of a command, and of its sub-command unless `sub` is empty.
+pub(super) fn row<'n>(command: &'n str, sub: &'n str) -> Option<&'n Row> {
+    let rows: &HashMap<(&'n str, &'n str), Unread> = &ROWS;
+    let unread = rows.get(&(command, sub))?;
+    Some(unread.row.get_or_init(|| Box::new(read(unread.text))))
+}
+
+/// Finds the rows in the embedded tables; lines that can't be parsed are skipped here and found by a test.
+fn rows() -> Rows {
+    let mut rows = Rows::with_capacity(840);
+    let mut add = |name, text| {
+        let row = OnceLock::new();
+        rows.insert(name, Unread { text, row });
+    };
+    let mut rest = OPTIONS;
+    while let Some((line, after)) = rest.split_once('\n') {
+        if !line.starts_with(['#', ' '])
+            && let Some((head, _)) = line.split_once(" :")
+        {
+            let text = &rest[head.len() + 2..];
+            named(head).for_each(|name| add(name, text));
         }
-        for (command, sub) in &names {
-            if let Some(row) = rows.get_mut(command).and_then(|subs| subs.get_mut(sub)) {
-                options.split_whitespace().for_each(|option| row.add(option));
-            }
-        }
+        rest = after;
     }
-    for name in names::all(Class::Never) {
-        let kind = Kind::Never;
-        rows.entry(name).or_default().insert("", Row { kind, ..Row::default() });
-    }
+    names::all(Class::Never).for_each(|name| add((name, ""), "never"));
     rows
 }
 
+/// Reads the row that a text begins with.
+fn read(text: &'static str) -> Row {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    let first = lines.next().unwrap_or_default().trim_start();
+    let (word, options) = first.split_once(' ').unwrap_or((first, ""));
+    let mut row = Row {
+        kind: kind(word).unwrap_or(Kind::Never),
+        ..Row::default()
+    };
+    let more = lines.take_while(|line| line.starts_with(' '));
+    let options = std::iter::once(options).chain(more).flat_map(str::split_whitespace);
+    options.for_each(|option| row.add(option));
+    row
+}
+
 /// `git/mv|rm` are two rows, `npm|yarn/run|test` four, `true false` two commands.
-fn named(head: &'static str) -> Vec<(&'static str, &'static str)> {
-    let pairs = head.split_whitespace().flat_map(|name| {
+fn named(head: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    head.split_whitespace().flat_map(|name| {
         let (commands, subs) = name.split_once('/').unwrap_or((name, ""));
         commands
             .split('|')
             .flat_map(move |command| subs.split('|').map(move |sub| (command, sub)))
-    });
-    pairs.collect()
+    })
 }
 
 #[cfg(test)]
@@ -235,32 +249,31 @@ mod tests {
 
     #[test]
     fn every_line_of_the_tables_can_be_read_and_none_contradicts_another() {
-        let text = include_str!("options.txt");
-        for line in text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']))
-        {
+        let heads = || {
+            OPTIONS
+                .lines()
+                .filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']))
+        };
+        for line in heads() {
             let (_, tail) = line.split_once(" :").unwrap_or_else(|| panic!("{line}"));
             let word = tail.split_whitespace().next();
             assert!(word.is_some_and(|word| kind(word).is_some()), "{line}");
         }
-        let heads = text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']));
-        let mut all: Vec<_> = heads.flat_map(|line| named(line.split_once(" :").unwrap().0)).collect();
+        let mut all: Vec<_> = heads()
+            .flat_map(|line| named(line.split_once(" :").unwrap().0))
+            .collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), count, "a command has two rows");
-        for (command, subs) in ROWS.iter() {
-            for (sub, row) in subs {
-                let letters = row.letters.iter().map(|(letter, values)| (letter.to_string(), values));
-                let words = row.words.iter().map(|(word, values)| (word.to_string(), values));
-                for (option, values) in letters.chain(words) {
-                    let exact = values.iter().all(|value| matches!(value, Value::Exactly(_)));
-                    let same = values.iter().all(|value| *value == values[0]);
-                    assert!(exact || same, "{command} {sub} {option} {values:?}");
-                }
+        for (command, sub) in all {
+            let row = row(command, sub).unwrap();
+            let letters = row.letters.iter().map(|(letter, values)| (letter.to_string(), values));
+            let words = row.words.iter().map(|(word, values)| (word.to_string(), values));
+            for (option, values) in letters.chain(words) {
+                let exact = values.iter().all(|value| matches!(value, Value::Exactly(_)));
+                let same = values.iter().all(|value| *value == values[0]);
+                assert!(exact || same, "{command} {sub} {option} {values:?}");
             }
         }
     }

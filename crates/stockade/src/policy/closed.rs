@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -23,8 +24,8 @@ pub struct Closed {
     git: Vec<usize>,
     listed: Vec<(usize, Closing)>,
     scopes: Vec<Scoped>,
-    /// Denials whose glob doesn't compile. The profile parser refuses such a glob; one that gets here closes
-    /// everything.
+    /// Scopes with a glob that doesn't compile. The parser of configurations refuses such a glob; one that gets here
+    /// closes everything.
     everything: Vec<usize>,
     /// Used for moves. Few runs move a directory, so the first move compiles it.
     courses: OnceLock<Vec<Course>>,
@@ -43,7 +44,7 @@ impl Closed {
             everything: Vec::new(),
             courses: OnceLock::new(),
         };
-        let mut by_directory: BTreeMap<&Path, Vec<Pattern>> = BTreeMap::new();
+        let mut by_directory: BTreeMap<&Path, Vec<Uncompiled>> = BTreeMap::new();
         for (index, denial) in policy.denials.iter().enumerate() {
             match &denial.target {
                 Target::Path(path) => closed.names.add(path, index),
@@ -53,10 +54,14 @@ impl Closed {
                     Ok(scoped) => closed.scopes.push(scoped),
                     Err(_) => closed.everything.push(index),
                 },
-                Target::Glob { below, glob } => match Pattern::new(index, glob, denial.kind) {
-                    Ok(pattern) => by_directory.entry(below).or_default().push(pattern),
-                    Err(_) => closed.everything.push(index),
-                },
+                Target::Glob { below, glob } => {
+                    let glob = glob.clone();
+                    let kind = denial.kind;
+                    by_directory
+                        .entry(below)
+                        .or_default()
+                        .push(Uncompiled { index, glob, kind });
+                }
             }
         }
         let globs = by_directory
@@ -185,12 +190,39 @@ impl Scoped {
     }
 }
 
+/// The glob of one denial as it was written.
+#[derive(Debug, Clone)]
+struct Uncompiled {
+    index: usize,
+    glob: String,
+    kind: DenialKind,
+}
+
+impl Uncompiled {
+    /// Whether a path begins as one that the glob matches. Most don't, and need no automaton, which takes longer to build
+    /// than all other denials.
+    fn may_match(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_bytes();
+        let literal = |text: &str| text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
+        let begins = |text: &str| {
+            let start = &text.as_bytes()[..literal(text)];
+            path.get(..start.len())
+                .is_some_and(|path| path.eq_ignore_ascii_case(start))
+        };
+        let alternatives = self.glob.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        match alternatives.filter(|(all, _)| !all.contains(['{', '[', '\\'])) {
+            Some((all, _)) => all.split(',').any(begins),
+            None => begins(essence(&self.glob)),
+        }
+    }
+}
+
 /// All patterns relative to one directory.
 #[derive(Debug, Clone)]
 struct Globs {
     below: PathBuf,
-    patterns: Vec<Pattern>,
-    /// Compiled when the first path below the directory is looked up.
+    patterns: Vec<Uncompiled>,
+    /// Compiled at the first path below the directory that may match; few runs look one up.
     sets: OnceLock<Sets>,
 }
 
@@ -198,8 +230,9 @@ struct Globs {
 struct Sets {
     /// Automata, each with the denial of each pair of its globs.
     automata: Vec<(GlobSet, Vec<usize>)>,
-    /// Denials whose automaton is too large: they close everything in the directory.
-    too_large: Vec<usize>,
+    /// Denials that close all that they may match: their automaton is too large, or their glob doesn't compile, which
+    /// the profile parser refuses.
+    everything: Vec<usize>,
 }
 
 impl Sets {
@@ -210,19 +243,26 @@ impl Sets {
         match GlobSet::new(globs) {
             Ok(set) => self.automata.push((set, indices.collect())),
             Err(_) if patterns.len() > 1 => patterns.chunks(1).for_each(|pattern| self.add(pattern)),
-            Err(_) => self.too_large.extend(indices),
+            Err(_) => self.everything.extend(indices),
         }
     }
 
-    fn of(patterns: &[Pattern]) -> Sets {
+    fn of(patterns: &[Uncompiled]) -> Sets {
         let mut sets = Sets::default();
-        sets.add(patterns);
+        let mut compiled = Vec::new();
+        for Uncompiled { index, glob, kind } in patterns {
+            match Pattern::new(*index, glob, *kind) {
+                Ok(pattern) => compiled.push(pattern),
+                Err(_) => sets.everything.push(*index),
+            }
+        }
+        sets.add(&compiled);
         sets
     }
 }
 
 impl Globs {
-    fn new(below: &Path, patterns: Vec<Pattern>) -> Globs {
+    fn new(below: &Path, patterns: Vec<Uncompiled>) -> Globs {
         Globs {
             below: below.to_path_buf(),
             patterns,
@@ -240,12 +280,13 @@ impl Globs {
         else {
             return Vec::new();
         };
-        if !self.patterns.iter().any(|pattern| counts(pattern.index)) {
+        let may_count = |pattern: &Uncompiled| pattern.may_match(rest) && counts(pattern.index);
+        if !self.patterns.iter().any(may_count) {
             return Vec::new();
         }
         let candidate = Candidate::new(rest);
         let sets = self.sets.get_or_init(|| Sets::of(&self.patterns));
-        let mut found = sets.too_large.clone();
+        let mut found = sets.everything.clone();
         for (set, indices) in &sets.automata {
             if set.is_match_candidate(&candidate) {
                 let matches = set.matches_candidate(&candidate);
@@ -253,5 +294,52 @@ impl Globs {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_a_glob_matches_begins_as_the_glob_does() {
+        let globs = [
+            "a",
+            "a/**",
+            "a/**/b",
+            "a*/b",
+            "{ab,c*}/x",
+            "{a,b}{c,d}",
+            "{,a}b",
+            "**/a",
+            "[ab]c",
+            "A?",
+            r"\*a",
+            "{a,[b]}c",
+            "{a,{b,c}}d",
+            "a{b,c}",
+            r"{a\,b,c}d",
+        ];
+        let paths = [
+            "a", "a/b", "ab", "ab/x", "AB/X", "c", "cd/x", "ac", "bd", "x/a", "bc", "ax", "*a", "a/b/c", "b", "cd",
+            "a,bd",
+        ];
+        let mut others = 0;
+        for glob in globs {
+            let kind = DenialKind::Guarded;
+            let pattern = Pattern::new(0, glob, kind).unwrap();
+            let uncompiled = Uncompiled {
+                index: 0,
+                glob: glob.to_string(),
+                kind,
+            };
+            for path in paths.map(Path::new) {
+                let matches = [&pattern.itself, &pattern.inside].map(|glob| glob.compile_matcher().is_match(path));
+                let may_match = uncompiled.may_match(path);
+                assert!(may_match || matches == [false; 2], "{glob} {}", path.display());
+                others += usize::from(!may_match);
+            }
+        }
+        assert!(others > 50, "{others}");
     }
 }

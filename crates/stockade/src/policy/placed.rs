@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use globset::GlobMatcher;
 
@@ -22,7 +23,10 @@ pub struct Placed {
 struct GlobPlace {
     below: PathBuf,
     /// Its first component; `None` if it starts at any depth.
-    first: Option<GlobMatcher>,
+    first: Option<String>,
+    kind: DenialKind,
+    /// Compiled at the first directory in `below`: most globs are relative to places that no walk goes to.
+    matcher: OnceLock<Option<GlobMatcher>>,
 }
 
 impl GlobPlace {
@@ -30,20 +34,26 @@ impl GlobPlace {
         let first = glob.split('/').next().filter(|first| !first.contains("**"));
         GlobPlace {
             below: below.to_path_buf(),
-            first: first
-                .and_then(|first| compile(first, kind).ok())
-                .map(|first| first.compile_matcher()),
+            first: first.map(str::to_owned),
+            kind,
+            matcher: OnceLock::new(),
         }
+    }
+
+    fn first(&self) -> Option<&GlobMatcher> {
+        let compile = |first| Some(compile(first, self.kind).ok()?.compile_matcher());
+        let matcher = self.matcher.get_or_init(|| self.first.as_deref().and_then(compile));
+        matcher.as_ref()
     }
 
     fn is_near(&self, directory: &Path) -> bool {
         let Ok(rest) = directory.strip_prefix(&self.below) else {
             return self.below.starts_with(directory);
         };
-        match (&self.first, rest.components().next()) {
-            (Some(first), Some(name)) => first.is_match(name.as_os_str()),
-            _ => true,
-        }
+        let Some(name) = rest.components().next() else {
+            return true;
+        };
+        self.first().is_none_or(|first| first.is_match(name.as_os_str()))
     }
 }
 
