@@ -1,4 +1,4 @@
-//! The writer of a run's records: one thread, one transaction for all waiting records.
+//! The writer of a run's records: one thread, which appends all waiting records at once.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20
 
 /// Writes the records of one run, or of several, to the audit trail.
 ///
-/// Its thread starts with it and opens the database at the first record. No failure there affects a run:
+/// Its thread starts with it and opens the trail at the first record. No failure there affects a run:
 /// [`finish`](AuditWriter::finish) reports it once.
 pub struct AuditWriter {
     notes: Arc<Notes>,
@@ -83,6 +83,7 @@ impl AuditWriter {
             unwritten: 0,
             lost: 0,
             error: None,
+            untaken: None,
             fault: None,
             alerts: Alerts::new(on_violation),
         };
@@ -204,6 +205,8 @@ struct Writing {
     unwritten: u64,
     lost: u64,
     error: Option<StoreError>,
+    /// The reason that the log stays long; taking it in isn't tried again in this run.
+    untaken: Option<StoreError>,
     /// The last panic.
     fault: Option<Fault>,
     alerts: Alerts,
@@ -223,7 +226,7 @@ impl Writing {
             if let Err(fault) = fault::contain(|| self.keep(taken)) {
                 self.unrecorded += records;
                 self.fault = Some(fault);
-                // Its transaction is rolled back.
+                // Its state is unknown.
                 self.trail = None;
             }
             if is_last {
@@ -306,12 +309,22 @@ impl Writing {
         }
         if self.trail.is_none() {
             let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
-            let mut trail = Trail::open(state)?;
-            trail.leave_log()?;
-            self.trail = Some(trail);
+            self.trail = Some(Trail::open(state)?);
         }
         let trail = self.trail.as_mut().expect("just opened");
-        Ok(trail.append(entries)?)
+        let rows = trail.append(entries)?;
+        if trail.is_long() && self.untaken.is_none() {
+            self.untaken = self.take_in().err();
+        }
+        Ok(rows)
+    }
+
+    fn take_in(&mut self) -> Result<(), StoreError> {
+        // By name: what this thread has open may have been moved away, and the database then isn't its own.
+        self.trail = None;
+        let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
+        let taken = Trail::open(state)?.take_in()?;
+        taken.damage.map_or(Ok(()), Err)
     }
 
     /// The report of missing records, the worst first.
@@ -324,6 +337,7 @@ impl Writing {
             None if self.fault.is_some() => Err(AuditError::Fault(
                 self.fault.map_or_else(String::new, |fault| fault.to_string()),
             )),
+            None if self.untaken.is_some() => Err(AuditError::Untaken(self.untaken.expect("there is one"))),
             None if self.lost > 0 => Err(AuditError::Lost { records: self.lost }),
             None if self.alerts.untold > 0 => Err(AuditError::Unalerted {
                 records: self.alerts.untold,
