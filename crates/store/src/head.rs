@@ -27,13 +27,8 @@ impl Head {
     /// The content of the file.
     pub(super) fn of(file: &File) -> io::Result<Head> {
         let mut bytes = [0; MOST];
-        let mut length = 0;
-        while length < bytes.len() {
-            match file.read_at(&mut bytes[length..], length as u64)? {
-                0 => break,
-                read => length += read,
-            }
-        }
+        // A regular file is read in whole.
+        let length = file.read_at(&mut bytes, 0)?;
         Ok(str::from_utf8(&bytes[..length]).map_or(Head::Unreadable, Head::parse))
     }
 

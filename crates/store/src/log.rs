@@ -18,6 +18,9 @@ pub(super) const LONG: u64 = if cfg!(test) { 16 << 10 } else { 1 << 20 };
 /// Read from the end at first; the last line is seldom longer.
 const LAST_BYTES: u64 = 4 << 10;
 
+/// The most bytes that are read. Only a log that can't be taken in grows so long.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// The file, locked. Others wait until the value is dropped.
 pub(super) struct Locked<'f> {
     file: &'f File,
@@ -87,7 +90,10 @@ impl<'f> Locked<'f> {
     }
 
     fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
+        if end - start > MOST_BYTES {
+            return Err(io::Error::other("it is too long"));
+        }
+        let mut bytes = vec![0; (end - start) as usize];
         self.file.read_exact_at(&mut bytes, start)?;
         Ok(bytes)
     }

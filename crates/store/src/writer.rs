@@ -329,22 +329,26 @@ impl Writing {
 
     /// The report of missing records, the worst first.
     fn ended(self) -> Result<(), AuditError> {
-        match self.error {
-            Some(source) => Err(AuditError::Unwritten {
-                records: self.unwritten,
-                source,
-            }),
-            None if self.fault.is_some() => Err(AuditError::Fault(
-                self.fault.map_or_else(String::new, |fault| fault.to_string()),
-            )),
-            None if self.untaken.is_some() => Err(AuditError::Untaken(self.untaken.expect("there is one"))),
-            None if self.lost > 0 => Err(AuditError::Lost { records: self.lost }),
-            None if self.alerts.untold > 0 => Err(AuditError::Unalerted {
+        if let Some(source) = self.error {
+            let records = self.unwritten;
+            return Err(AuditError::Unwritten { records, source });
+        }
+        if let Some(fault) = self.fault {
+            return Err(AuditError::Fault(fault.to_string()));
+        }
+        if let Some(source) = self.untaken {
+            return Err(AuditError::Untaken(source));
+        }
+        if self.lost > 0 {
+            return Err(AuditError::Lost { records: self.lost });
+        }
+        if self.alerts.untold > 0 {
+            return Err(AuditError::Unalerted {
                 records: self.alerts.untold,
                 source: self.alerts.error,
-            }),
-            None => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 
