@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::alert::Alerts;
 use super::chain::exported;
-use super::keeper::{Keeper, drop_capabilities};
+use super::keeper::Keeper;
 use super::queue::{Noted, Queue, Taken};
 use super::trail::{Entry, Trail};
 use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
@@ -20,6 +20,7 @@ use stockade::audit::{self, Lost, Observer, Record};
 use stockade::config::OnViolation;
 use stockade::fault::{self, Fault};
 use stockade::mutex::lock;
+use stockade_sys::confine;
 use stockade_sys::signals::SignalSet;
 
 /// The time that the end of a run waits for its last records.
@@ -214,7 +215,8 @@ struct Writing {
 
 impl Writing {
     fn serve(mut self) -> Result<(), AuditError> {
-        drop_capabilities();
+        // It needs no more power than the user has, and neither do the commands that it starts.
+        let _ = confine::drop_capabilities(false);
         loop {
             let deadline = if self.alerts.are_busy() {
                 Duration::from_millis(100)
