@@ -13,7 +13,7 @@ use super::chain::{Hash, Row};
 pub(super) const LOG: &str = "audit.log";
 
 /// A longer log is taken into the database by the run that writes it. Doing so waits for the disk.
-pub(super) const LONG: u64 = if cfg!(test) { 16 << 10 } else { 1 << 20 };
+pub(super) const LONG: u64 = if cfg!(test) { 16 << 10 } else { 256 << 10 };
 
 /// Read from the end at first; the last line is seldom longer.
 const LAST_BYTES: u64 = 4 << 10;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::StoreError;
@@ -123,8 +124,8 @@ impl Trail {
             place,
             log: Some(log),
             head: file,
-            database,
             length,
+            ..
         } = self
         else {
             unreachable!("the log was just opened");
@@ -135,7 +136,7 @@ impl Trail {
         let end = locked.end().map_err(failed)?;
         let last = match newest(end.last, head) {
             Some(last) => Some(last),
-            None => last_stored(place, database)?,
+            None => last_stored(place)?,
         };
         if file.is_none() && last.is_none() && end.length == 0 {
             // Only then: a new head would hide which rows were removed with the old one.
@@ -149,22 +150,18 @@ impl Trail {
             locked.cut(end.length);
             return Err(place.file_error(HEAD, error));
         }
-        // The next row follows this one, so it isn't needed again.
-        *database = None;
         Ok(rows)
     }
 
     /// Opens the log. Where there is none, the trail is its database alone, and the head is advanced to its last row: a
     /// killed writer may have left it behind, and the log follows the head.
     fn set_up(&mut self) -> Result<(), StoreError> {
-        let Trail {
-            place, log, database, ..
-        } = self;
+        let Trail { place, log, .. } = self;
         if log.is_none() {
             *log = place.open(LOG)?;
         }
         if log.is_none() {
-            let last = last_stored(place, database)?;
+            let last = last_stored(place)?;
             let _lock = place.lock()?;
             let mut file = None;
             let head = read_head(place, &mut file)?;
@@ -175,11 +172,6 @@ impl Trail {
             *log = Some(place.create(LOG)?);
         }
         Ok(())
-    }
-
-    /// Whether the log has become so long that its rows should be taken in.
-    pub(super) fn is_long(&self) -> bool {
-        self.length > LONG
     }
 
     /// Moves the log's rows into the database, as they are written there.
@@ -222,6 +214,22 @@ impl Trail {
             Err(error) => return Err(error),
         };
         Ok(Taken { head, damage })
+    }
+
+    /// The same, unless the log is short. The database stays open for the next time.
+    pub(super) fn take_in_if_long(&mut self, state: &Path) -> Result<(), StoreError> {
+        if self.length <= LONG {
+            return Ok(());
+        }
+        if self.database.is_none() {
+            // All by name: what is open here may have been moved away, and the database by that name then isn't its own.
+            *self = Trail::open(state)?;
+            opened(&self.place, &mut self.database)?.doing("prepare", |connection| {
+                // That waits for the disk, and the next run may come at once.
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            })?;
+        }
+        self.take_in()?.damage.map_or(Ok(()), Err)
     }
 
     /// Passes the selected rows to `each`, oldest first, until it fails.
@@ -299,8 +307,8 @@ fn opened<'d>(place: &Place, database: &'d mut Option<Database>) -> Result<&'d m
 }
 
 /// Position and hash of the last row in the database.
-fn last_stored(place: &Place, database: &mut Option<Database>) -> Result<Option<(u64, Hash)>, StoreError> {
-    opened(place, database)?.doing("read", |connection| last_row(connection))
+fn last_stored(place: &Place) -> Result<Option<(u64, Hash)>, StoreError> {
+    AUDIT.open(place)?.doing("read", |connection| last_row(connection))
 }
 
 /// Parses one row of the table.

@@ -309,24 +309,16 @@ impl Writing {
         if self.failures >= MOST_FAILURES {
             return Err(None);
         }
-        if self.trail.is_none() {
-            let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
-            self.trail = Some(Trail::open(state)?);
-        }
-        let trail = self.trail.as_mut().expect("just opened");
+        let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
+        let trail = match &mut self.trail {
+            Some(trail) => trail,
+            none => none.insert(Trail::open(state)?),
+        };
         let rows = trail.append(entries)?;
-        if trail.is_long() && self.untaken.is_none() {
-            self.untaken = self.take_in().err();
+        if self.untaken.is_none() {
+            self.untaken = trail.take_in_if_long(state).err();
         }
         Ok(rows)
-    }
-
-    fn take_in(&mut self) -> Result<(), StoreError> {
-        // By name: what this thread has open may have been moved away, and the database then isn't its own.
-        self.trail = None;
-        let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
-        let taken = Trail::open(state)?.take_in()?;
-        taken.damage.map_or(Ok(()), Err)
     }
 
     /// The report of missing records, the worst first.
