@@ -206,6 +206,25 @@ fn verify_answers_0_1_or_125() {
     assert_eq!(altered.status.code(), Some(1));
     let expected = format!("row 8 of run {RUN} was altered, or the row before it was replaced\nthe first 7 rows are ");
     assert!(altered.stdout().starts_with(&expected), "{}", altered.stdout());
+    record(&place, RUN, [Record::Lost(Lost { records: 1 })]);
+    let log = place.state().join("audit.log");
+    let damaged = std::fs::read_to_string(&log).unwrap().replace("lost", "\\lost");
+    std::fs::write(&log, damaged).unwrap();
+    sql(
+        &place,
+        "UPDATE records SET body = replace(body, 'host', 'hosts') WHERE seq = 8",
+    );
+    let altered = stockade(&place, &["audit", "verify"]);
+    assert_eq!(altered.status.code(), Some(1));
+    let expected = "line 1 of `audit.log` was altered, or its row was replaced, and rows can be read up to row 12\n";
+    assert!(altered.stdout().starts_with(expected), "{}", altered.stdout());
+    let listed = stockade(&place, &["audit", "list"]);
+    assert_eq!((listed.status.code(), listed.stdout().lines().count()), (Some(125), 12));
+    assert!(
+        listed.stderr().contains("line 1 of `") && listed.stderr().contains("hint: "),
+        "{}",
+        listed.stderr()
+    );
     std::fs::write(place.state().join("audit.db"), "no database".repeat(400)).unwrap();
     let broken = stockade(&place, &["audit", "verify"]);
     assert_eq!(broken.status.code(), Some(125));
@@ -307,7 +326,7 @@ fn following_goes_on_with_the_trail_that_takes_the_place_of_one_moved_away() {
     }
     let away = place.path("away");
     std::fs::create_dir(&away).unwrap();
-    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head"] {
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head", "audit.log"] {
         let _ = std::fs::rename(place.state().join(name), away.join(name));
     }
     record(&place, RUN, [Record::Denied(seen("/new"))]);

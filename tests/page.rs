@@ -182,16 +182,19 @@ fn a_page_is_written_for_its_owner_alone_and_through_no_link() {
 fn no_page_and_no_report_takes_the_place_of_the_trail() {
     let place = Place::new();
     record(&place, RUN, &["plain"]);
-    let trail = place.state().join("audit.db");
-    let trail = trail.to_str().unwrap();
-    for words in [
-        &["audit", "report", "--html", "-o", trail][..],
-        &["run", "--ask", "never", "--report", trail, "--", "true"],
-    ] {
-        let refused = stockade(&place, words);
-        assert_eq!(refused.status.code(), Some(125), "{words:?}");
-        assert!(refused.stderr().contains("the audit trail"), "{}", refused.stderr());
+    for name in ["audit.db", "audit.log", "audit.head", "new"] {
+        let trail = place.state().join(name);
+        let trail = trail.to_str().unwrap();
+        for words in [
+            &["audit", "report", "--html", "-o", trail][..],
+            &["run", "--ask", "never", "--report", trail, "--", "true"],
+        ] {
+            let refused = stockade(&place, words);
+            assert_eq!(refused.status.code(), Some(125), "{words:?}");
+            assert!(refused.stderr().contains("the audit trail"), "{}", refused.stderr());
+        }
     }
+    assert!(!place.state().join("new").exists());
     let verified = page(&place, &["audit", "verify"]);
     assert!(verified.contains("rows are unaltered"), "{verified}");
 }
@@ -210,6 +213,14 @@ fn a_page_of_a_trail_that_is_not_whole_says_so_at_its_top() {
     if let Some(html) = dom(&place, &file, &["--virtual-time-budget=4000"]) {
         assert!(html.contains("The audit trail isn't as it was written: "), "{html}");
     }
+    fs::write(place.state().join("audit.log"), "altered\n").unwrap();
+    let finished = stockade(&place, &["audit", "report", "--html", "-o", file.to_str().unwrap()]);
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    let html = fs::read_to_string(&file).unwrap();
+    assert!(
+        html.contains("line 1 of `audit.log` was altered") && html.contains(RUN),
+        "{html}"
+    );
 }
 
 /// A row that somebody damaged, or that a later version writes.

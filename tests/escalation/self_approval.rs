@@ -11,7 +11,7 @@ const WATCHED: &str = r#"
 S = '@HOME/.local/state/stockade'
 answer = """command=echo '{"answer":"yes","lifetime":"always"}'"""
 subprocess.run([STOCKADE, 'run', '--ask', answer, '--', 'cat', 'file'], check=True, capture_output=True)
-for name in 'audit.db', 'audit.head', 'grants.db': os.stat(S + '/' + name)
+for name in 'audit.db', 'audit.head', 'audit.log', 'grants.db': os.stat(S + '/' + name)
 with open('@ROOT/pid', 'w') as f: f.write(str(os.getpid()))
 if os.fork() == 0:
     wait_for(S + '/approvals')
@@ -104,7 +104,7 @@ fn stored_form(form: &str, file: &str) -> String {
 
 /// All of it works unconfined; in a run nothing does.
 fn refused(profile: &str) {
-    let files = ["audit.db", "grants.db", "audit.head"];
+    let files = ["audit.db", "grants.db", "audit.head", "audit.log"];
     let stored = files
         .iter()
         .flat_map(|file| STORED.iter().map(move |form| stored_form(form, file)));

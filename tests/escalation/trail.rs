@@ -156,16 +156,20 @@ fn secrets_of_a_command_line_are_nowhere_in_the_trail() {
     ];
     let finished = stockade(&place, &[&words[..], &command[..]].concat());
     assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr());
+    let no_file_has_one = || {
+        for entry in std::fs::read_dir(place.state()).unwrap().flatten() {
+            if entry.file_type().unwrap().is_file() {
+                let bytes = std::fs::read(entry.path()).unwrap();
+                let text = String::from_utf8_lossy(&bytes);
+                assert!(!text.contains("hush"), "a secret is in {:?}", entry.path());
+            }
+        }
+    };
+    no_file_has_one();
     let rows = rows(&place);
     let started = of_kind(&rows, "started")[0].to_string();
     assert!(started.contains("--password") && started.contains("***"), "{started}");
-    for entry in std::fs::read_dir(place.state()).unwrap().flatten() {
-        if entry.file_type().unwrap().is_file() {
-            let bytes = std::fs::read(entry.path()).unwrap();
-            let text = String::from_utf8_lossy(&bytes);
-            assert!(!text.contains("hush"), "a secret is in {:?}", entry.path());
-        }
-    }
+    no_file_has_one();
 }
 
 #[test]
@@ -225,22 +229,30 @@ fn contained(place: &Place, name: &str) -> usize {
 }
 
 #[test]
-fn a_corrupt_database_is_said_once_and_widens_nothing() {
-    for name in ["audit.db", "grants.db"] {
-        let place = Place::new();
-        contained(&place, name);
-        place.file(&format!("~/.local/state/stockade/{name}"), "no database".repeat(1000));
-        // What stands in the log counts for what stands in the file.
-        for log in ["wal", "shm"] {
-            let _ = std::fs::remove_file(place.state().join(format!("{name}-{log}")));
-        }
-        assert_eq!(contained(&place, name), 1, "{name}");
-    }
+fn corrupt_grants_are_said_once_and_widen_nothing() {
+    let place = Place::new();
+    contained(&place, "grants.db");
+    place.file("~/.local/state/stockade/grants.db", "no database".repeat(1000));
+    assert_eq!(contained(&place, "grants.db"), 1);
+}
+
+/// It is needed by readers alone.
+#[test]
+fn a_corrupt_database_keeps_no_run_from_recording() {
+    let place = Place::new();
+    contained(&place, "audit");
+    place.file("~/.local/state/stockade/audit.db", "no database".repeat(1000));
+    assert_eq!(contained(&place, "audit"), 0);
+    let log = std::fs::read_to_string(place.state().join("audit.log")).unwrap();
+    assert_eq!(log.matches("\"denied\"").count(), 2, "{log}");
+    let listed = stockade(&place, &["audit", "list"]);
+    assert_eq!(listed.status.code(), Some(125));
+    assert_eq!(lines_about(&listed, "audit.db"), 1, "{}", listed.stderr());
 }
 
 #[test]
-fn a_database_that_cannot_be_used_is_said_once_and_widens_nothing() {
-    for name in ["audit.db", "grants.db"] {
+fn a_file_that_cannot_be_used_is_said_once_and_widens_nothing() {
+    for name in ["audit.db", "audit.head", "audit.log", "grants.db"] {
         let place = Place::new();
         std::fs::create_dir_all(place.state().join(name)).unwrap();
         assert_eq!(contained(&place, name), 1, "{name}");
@@ -248,10 +260,56 @@ fn a_database_that_cannot_be_used_is_said_once_and_widens_nothing() {
     if is_root() {
         return skipped("root writes read-only files");
     }
+    for name in ["audit.log", "audit.head"] {
+        let place = Place::new();
+        contained(&place, name);
+        let mut permissions = std::fs::metadata(place.state().join(name)).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(place.state().join(name), permissions).unwrap();
+        assert_eq!(contained(&place, name), 1);
+    }
+}
+
+/// A limit on sizes stops a write in its middle, as a full disk does.
+#[test]
+fn a_full_disk_is_said_once_and_what_was_recorded_stays_whole() {
     let place = Place::new();
-    contained(&place, "audit.db");
-    let mut permissions = std::fs::metadata(place.state().join("audit.db")).unwrap().permissions();
-    permissions.set_readonly(true);
-    std::fs::set_permissions(place.state().join("audit.db"), permissions).unwrap();
-    assert_eq!(contained(&place, "audit.db"), 1);
+    contained(&place, "audit");
+    let log = place.state().join("audit.log");
+    let before = std::fs::read(&log).unwrap();
+    // `ulimit` counts in blocks of 512 bytes.
+    let blocks = before.len() / 512 + 1;
+    let script = format!("ulimit -f {blocks} && exec {STOCKADE} run --ask never -- cat file");
+    let finished = finish(place.command("sh").args(["-c", &script]), b"");
+    assert_eq!(finished.status.code(), Some(1));
+    assert_eq!(
+        lines_about(&finished, "the audit trail lacks"),
+        1,
+        "{}",
+        finished.stderr()
+    );
+    let after = std::fs::read(&log).unwrap();
+    assert!(after.starts_with(&before) && after.ends_with(b"\n"));
+    assert_eq!(contained(&place, "audit"), 0);
+    assert_eq!(stockade(&place, &["audit", "verify"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_launcher_that_is_killed_leaves_the_trail_whole() {
+    let place = Place::new();
+    place.file("file", "");
+    let denied = "while :; do cat file; done 2>/dev/null";
+    let mut command = place.command(STOCKADE);
+    command.args(["run", "--ask", "never", "--audit", "all", "--", "sh", "-c", denied]);
+    for _ in 0..5 {
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let log = place.state().join("audit.log");
+        let length = || std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        let before = length();
+        assert!(until(std::time::Duration::from_secs(20), || length() > before + 3000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let verified = stockade(&place, &["audit", "verify"]);
+        assert_eq!(verified.status.code(), Some(0), "{}", verified.stdout());
+    }
 }

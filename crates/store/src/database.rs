@@ -119,7 +119,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // The head detects rows that a power cut takes from the end of the log; no write waits for the disk.
+    // No write waits for the disk. The trail's rows do, since they leave its log.
     connection.pragma_update(None, "synchronous", "normal")?;
     // Little memory (KiB), and a log that is quick to read again: each first opening reads all of it.
     connection.pragma_update(None, "cache_size", -128)?;

@@ -41,6 +41,14 @@ pub enum StoreError {
         /// SQLite's error.
         source: rusqlite::Error,
     },
+    /// A line of the trail's log isn't as it was written, or its number is another row's. From there on the log is left as it is.
+    #[error("line {line} of `{}` was altered, or its row was replaced", .path.display())]
+    Line {
+        /// Its number, from 1 on.
+        line: u64,
+        /// The log.
+        path: PathBuf,
+    },
     /// The database is of a later version.
     #[error("`{}` is of version {found}, and this Stockade knows {known}", .path.display())]
     Newer {
@@ -68,8 +76,8 @@ pub enum StoreError {
 }
 
 /// Files that belong together must be moved together: a log or a head that remains doesn't fit a new database.
-const DAMAGED_TRAIL: &str = "the trail is damaged: move `audit.db`, `audit.db-wal`, `audit.db-shm` and `audit.head` \
-                             away together, and a new one is made";
+const DAMAGED_TRAIL: &str = "the trail is damaged: move `audit.db`, `audit.db-wal`, `audit.db-shm`, `audit.head` and \
+                             `audit.log` away together, and a new one is made";
 const DAMAGED_FILE: &str = "the file is damaged: move it away together with the files of the same name that end in \
                             `-wal` and `-shm`, and a new one is made";
 
@@ -86,19 +94,23 @@ impl StoreError {
                 Some("no stored grant is used until it is revoked: `stockade grant list` shows it")
             }
             StoreError::Unknown { .. } => Some("`stockade grant list` shows them"),
-            StoreError::Database { source, path, .. } if is_broken(source) => {
+            StoreError::Line { .. } => Some(DAMAGED_TRAIL),
+            StoreError::Database { path, .. } if self.is_broken() => {
                 let is_trail = path.file_name() == Some(TRAIL.as_ref());
                 Some(if is_trail { DAMAGED_TRAIL } else { DAMAGED_FILE })
             }
             StoreError::Database { .. } | StoreError::Fault(_) => None,
         }
     }
-}
 
-/// Whether SQLite reports that a file isn't, or is no longer, a database.
-pub(super) fn is_broken(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+    /// Whether SQLite reports that a file isn't, or is no longer, a database.
+    pub(super) fn is_broken(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let StoreError::Database { source, .. } = self else {
+            return false;
+        };
+        matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+    }
 }
 
 /// The gap in the audit trail of a run. The run itself isn't affected.
@@ -118,6 +130,9 @@ pub enum AuditError {
         /// The number of records.
         records: u64,
     },
+    /// All records are in the trail's log, but its rows can't be moved into the database.
+    #[error("the audit trail's log can't be taken into its database")]
+    Untaken(#[source] StoreError),
     /// A lasting grant wasn't stored; it counts in this run alone.
     #[error("a grant couldn't be kept for later runs")]
     Unkept(#[source] StoreError),
@@ -144,7 +159,9 @@ impl AuditError {
     /// The remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            AuditError::Unwritten { source, .. } | AuditError::Unkept(source) => source.hint(),
+            AuditError::Unwritten { source, .. } | AuditError::Untaken(source) | AuditError::Unkept(source) => {
+                source.hint()
+            }
             AuditError::Lost { .. } => Some("`--audit denials` records less than `--audit all`"),
             AuditError::Unstarted(_) | AuditError::Late | AuditError::Fault(_) | AuditError::Unalerted { .. } => None,
         }

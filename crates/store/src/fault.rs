@@ -49,6 +49,13 @@ pub enum Fault {
         /// SQLite's error.
         why: String,
     },
+    /// A line of the log isn't as it was written, or its number is another row's.
+    Log {
+        /// The line's number, from 1 on.
+        line: u64,
+        /// The last readable row.
+        after: u64,
+    },
     /// The head is gone or was altered, so rows may be missing at the end.
     Headless {
         /// The newest row found.
@@ -84,6 +91,12 @@ impl fmt::Display for Fault {
             }
             Fault::Structure { why } => {
                 write!(f, "every row is as it was written, but the database is damaged: {why}")
+            }
+            Fault::Log { line, after } => {
+                write!(
+                    f,
+                    "line {line} of `audit.log` was altered, or its row was replaced, and rows can be read up to row {after}"
+                )
             }
             Fault::Headless { newest } => write!(
                 f,

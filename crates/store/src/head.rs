@@ -1,12 +1,11 @@
 //! The head of the audit trail: position and hash of its newest row, in a file beside the database.
 //!
-//! It detects what a chain alone doesn't: rows missing at the end, whether they were removed or
-//! SQLite silently dropped the end of a log whose checksum fails. Its lock also serialises the writers.
+//! It detects what a chain alone doesn't: rows missing at the end, whether they were removed or SQLite silently dropped the
+//! end of its own log, whose checksum fails. It is read and advanced under the lock of the trail's log.
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 
 use super::chain::Hash;
 
@@ -25,15 +24,21 @@ pub(super) enum Head {
 }
 
 impl Head {
-    /// The content of the file, if it exists.
-    pub(super) fn of(path: &Path) -> io::Result<Head> {
-        match open(path, Access::Looking) {
-            Ok(file) => {
-                file.lock_shared()?;
-                read(&file)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Head::Absent),
-            Err(error) => Err(error),
+    /// The content of the file.
+    pub(super) fn of(file: &File) -> io::Result<Head> {
+        let mut bytes = [0; MOST];
+        // A regular file is read in whole.
+        let length = file.read_at(&mut bytes, 0)?;
+        Ok(str::from_utf8(&bytes[..length]).map_or(Head::Unreadable, Head::parse))
+    }
+
+    /// Advances the head, never back; an unreadable head stays as it is, so that it is detected.
+    pub(super) fn advance(self, file: &File, (seq, hash): (u64, Hash)) -> io::Result<()> {
+        match self {
+            Head::Unreadable => Ok(()),
+            Head::At(newest, _) if newest >= seq => Ok(()),
+            // A later line is never shorter than the one before.
+            Head::At(..) | Head::Absent => file.write_all_at(line(seq, hash).as_bytes(), 0),
         }
     }
 
@@ -52,67 +57,6 @@ impl Head {
     }
 }
 
-/// The file, locked for a change. Others wait until the value is dropped.
-pub(super) struct Locked<'f> {
-    file: &'f File,
-}
-
-impl<'f> Locked<'f> {
-    pub(super) fn of(file: &'f File) -> io::Result<Locked<'f>> {
-        file.lock()?;
-        Ok(Locked { file })
-    }
-
-    pub(super) fn read(&self) -> io::Result<Head> {
-        read(self.file)
-    }
-
-    /// Advances the head, never back; an unreadable head stays as it is, so that it is detected.
-    pub(super) fn advance(&self, seq: u64, hash: Hash) -> io::Result<()> {
-        match self.read()? {
-            Head::Unreadable => Ok(()),
-            Head::At(newest, _) if newest >= seq => Ok(()),
-            // A later line is never shorter than the one before.
-            Head::At(..) | Head::Absent => self.file.write_all_at(line(seq, hash).as_bytes(), 0),
-        }
-    }
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        // Explicitly: a process started meanwhile has copies of the descriptor, and the lock with them.
-        let _ = self.file.unlock();
-    }
-}
-
-/// The mode of access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Looking,
-    Writing,
-}
-
-/// Opens the file.
-pub(super) fn open(path: &Path, access: Access) -> io::Result<File> {
-    File::options()
-        .read(true)
-        .write(access == Access::Writing)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)
-}
-
-fn read(file: &File) -> io::Result<Head> {
-    let mut bytes = [0; MOST];
-    let mut length = 0;
-    while length < bytes.len() {
-        match file.read_at(&mut bytes[length..], length as u64)? {
-            0 => break,
-            read => length += read,
-        }
-    }
-    Ok(str::from_utf8(&bytes[..length]).map_or(Head::Unreadable, Head::parse))
-}
-
 fn line(seq: u64, hash: Hash) -> String {
     let check = blake3::hash(format!("{seq} {hash}").as_bytes()).to_hex();
     format!("{seq} {hash} {}\n", &check[..16])
@@ -125,21 +69,19 @@ mod tests {
     #[test]
     fn a_head_never_goes_back_and_a_changed_one_is_found() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let opened = open(file.path(), Access::Writing).unwrap();
-        let locked = Locked::of(&opened).unwrap();
-        assert_eq!(locked.read().unwrap(), Head::Absent);
+        let head = || Head::of(file.as_file()).unwrap();
+        assert_eq!(head(), Head::Absent);
         let hash = Hash([7; 32]);
         for seq in [9, 10, 4] {
-            locked.advance(seq, hash).unwrap();
+            head().advance(file.as_file(), (seq, hash)).unwrap();
         }
-        assert_eq!(locked.read().unwrap(), Head::At(10, hash));
-        drop(locked);
+        assert_eq!(head(), Head::At(10, hash));
         let text = std::fs::read(file.path()).unwrap();
         for at in 0..text.len() {
             let mut changed = text.clone();
             changed[at] ^= 1;
             std::fs::write(file.path(), &changed).unwrap();
-            assert_eq!(Head::of(file.path()).unwrap(), Head::Unreadable, "byte {at}");
+            assert_eq!(head(), Head::Unreadable, "byte {at}");
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::{GrantStore, Key, NewGrant, StoreError};
 use stockade::fault;
+use stockade_sys::confine;
 use stockade_sys::signals::SignalSet;
 
 /// The thread, which ends when this is dropped.
@@ -45,7 +46,8 @@ impl Keeper {
 }
 
 fn serve(state: Option<&Path>, key: &Key, jobs: &Receiver<Job>) {
-    drop_capabilities();
+    // It needs no more power than the user has.
+    let _ = confine::drop_capabilities(false);
     for job in jobs {
         let stored = fault::contain(|| {
             fault::point("keeper", || "");
@@ -56,13 +58,5 @@ fn serve(state: Option<&Path>, key: &Key, jobs: &Receiver<Job>) {
         });
         let stored = stored.unwrap_or_else(|fault| Err(StoreError::Fault(fault.to_string())));
         let _ = job.reply.send(stored.map(drop));
-    }
-}
-
-/// The writer needs no more power than the user has, and neither do the commands that it starts.
-pub(super) fn drop_capabilities() {
-    use caps::CapSet;
-    for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
-        let _ = caps::clear(None, set);
     }
 }

@@ -1,7 +1,7 @@
 //! Data that outlasts a run: stored grants and the audit trail. The only code that uses SQLite.
 //!
 //! Three databases in the state directory, for the user alone: `grants.db`, created with the first stored grant,
-//! `scripts.db`, created with the first script that `exec` runs, and `audit.db` with its head beside it. Nothing here
+//! `scripts.db`, created with the first script that `exec` runs, and `audit.db` with its log and its head beside it. Nothing here
 //! decides access, and no failure widens or stops a run: an unreadable grant doesn't count, a lost record is reported.
 
 mod alert;
@@ -14,6 +14,7 @@ mod grants;
 mod head;
 mod keeper;
 mod level;
+mod log;
 mod place;
 mod queue;
 mod scripts;

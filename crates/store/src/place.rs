@@ -1,8 +1,8 @@
 //! The state directory and its files: the user's alone, never behind a symbolic link.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
@@ -15,10 +15,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Creates it if it is missing.
+    /// Creates it if it is missing, and takes other users' access away.
     pub(super) fn make(state: &Path) -> Result<Place, StoreError> {
-        make_private(state)
-            .and_then(|()| Place::checked(state))
+        let is_private = fs::symlink_metadata(state).is_ok_and(|metadata| metadata.mode() & 0o077 == 0);
+        let made = if is_private { Ok(()) } else { make_private(state) };
+        made.and_then(|()| Place::checked(state))
             .map_err(|source| directory_error(state, source))
     }
 
@@ -31,15 +32,43 @@ impl Place {
         }
     }
 
-    /// Symbolic links above it are the user's own business; SQLite refuses any, so they are resolved here.
+    /// Symbolic links above it are the user's own business.
     fn checked(state: &Path) -> io::Result<Place> {
         check(&fs::symlink_metadata(state)?, Metadata::is_dir)?;
         Ok(Place {
-            directory: fs::canonicalize(state)?,
+            directory: state.to_path_buf(),
         })
     }
 
-    /// A file, created empty if it is missing.
+    /// Opens a file that isn't a database, if it exists.
+    pub(super) fn open(&self, name: &str) -> Result<Option<File>, StoreError> {
+        match self.opened(name, File::options().read(true).write(true)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(source) => Err(self.file_error(name, source)),
+        }
+    }
+
+    /// The same, created empty if it is missing.
+    pub(super) fn create(&self, name: &str) -> Result<File, StoreError> {
+        self.opened(name, File::options().read(true).write(true).create(true).mode(0o600))
+            .map_err(|source| self.file_error(name, source))
+    }
+
+    fn opened(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+        // A FIFO has no reader.
+        let file = options
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(self.directory.join(name))?;
+        let metadata = file.metadata()?;
+        check(&metadata, Metadata::is_file)?;
+        if metadata.mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
+    }
+
+    /// A database, created empty if it is missing.
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, StoreError> {
         if let Some(path) = self.existing_file(name)? {
             return Ok(path);
@@ -59,7 +88,7 @@ impl Place {
         path.ok_or_else(|| self.file_error(name, io::ErrorKind::NotFound.into()))
     }
 
-    /// A file if it exists.
+    /// A database if it exists. SQLite follows no link in its path.
     pub(super) fn existing_file(&self, name: &str) -> Result<Option<PathBuf>, StoreError> {
         let path = self.directory.join(name);
         let checked = fs::symlink_metadata(&path).and_then(|metadata| {
@@ -67,10 +96,10 @@ impl Place {
             if metadata.mode() & 0o077 != 0 {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
             }
-            Ok(())
+            Ok(fs::canonicalize(&self.directory)?.join(name))
         });
         match checked {
-            Ok(()) => Ok(Some(path)),
+            Ok(path) => Ok(Some(path)),
             Err(error) if is_absent(&error) => Ok(None),
             Err(source) => Err(self.file_error(name, source)),
         }
@@ -85,6 +114,11 @@ impl Place {
     pub(super) fn file_error(&self, name: &str, source: io::Error) -> StoreError {
         let path = self.directory.join(name);
         StoreError::File { path, source }
+    }
+
+    pub(super) fn line_error(&self, name: &str, line: u64) -> StoreError {
+        let path = self.directory.join(name);
+        StoreError::Line { line, path }
     }
 }
 

@@ -1,17 +1,20 @@
-//! The audit trail: one append-only table, one chain for all runs.
+//! The audit trail: one append-only table, and a log of the rows that aren't in it yet; one chain for all runs.
+//!
+//! Writers append to the log alone. Whoever reads moves its rows into the table before, under the log's lock.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::StoreError;
 use super::chain::{Hash, Row};
 use super::database::{Database, Kind};
 use super::error::TRAIL;
-use super::head::{self, Access, Head, Locked};
+use super::head::Head;
+use super::log::{self, LOG, LONG, Locked};
 use super::place::Place;
 
 pub(super) const AUDIT: Kind = Kind {
@@ -28,12 +31,22 @@ pub(super) const AUDIT: Kind = Kind {
 
 const HEAD: &str = "audit.head";
 
-/// The open trail.
+/// The open trail. Its files are opened when they are needed.
 pub struct Trail {
     place: Place,
-    database: Database,
-    /// The head's file, once a row was written.
+    log: Option<File>,
     head: Option<File>,
+    database: Option<Database>,
+    /// The log's length after the last append.
+    length: u64,
+}
+
+/// The log's rows as they were taken into the database.
+pub(super) struct Taken {
+    /// The head, read under the same lock.
+    pub(super) head: Head,
+    /// The reason that rows are in the log still.
+    pub(super) damage: Option<StoreError>,
 }
 
 /// A record to be written.
@@ -63,14 +76,12 @@ pub struct Choice {
 }
 
 impl Trail {
-    /// Opens the trail, and creates it if it is missing.
+    /// Opens the trail. The first row creates it if it is missing.
     ///
     /// # Errors
-    /// It can't be used.
+    /// The state directory can't be used.
     pub fn open(state: &Path) -> Result<Trail, StoreError> {
-        let place = Place::make(state)?;
-        let database = AUDIT.open(&place)?;
-        Ok(Trail::of(place, database))
+        Ok(Trail::of(Place::make(state)?))
     }
 
     /// Opens the trail if there is one.
@@ -81,8 +92,10 @@ impl Trail {
         let Some(place) = Place::existing(state)? else {
             return Ok(None);
         };
-        let database = AUDIT.open_existing(&place)?;
-        Ok(database.map(|database| Trail::of(place, database)))
+        let mut trail = Trail::of(place);
+        trail.log = trail.place.open(LOG)?;
+        trail.database = AUDIT.open_existing(&trail.place)?;
+        Ok((trail.log.is_some() || trail.database.is_some()).then_some(trail))
     }
 
     /// Which file the trail of a state directory is: another one, once that was moved away.
@@ -91,23 +104,14 @@ impl Trail {
         Some((file.dev(), file.ino()))
     }
 
-    fn of(place: Place, database: Database) -> Trail {
+    pub(super) fn of(place: Place) -> Trail {
         Trail {
             place,
-            database,
+            log: None,
             head: None,
+            database: None,
+            length: 0,
         }
-    }
-
-    /// Skips the checkpoint on close: it waits for the disk, and the next run may come at once.
-    ///
-    /// # Errors
-    /// SQLite refuses the setting.
-    pub fn leave_log(&mut self) -> Result<(), StoreError> {
-        self.database.doing("prepare", |connection| {
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        })?;
-        Ok(())
     }
 
     /// Appends entries after the last row, all or none, and returns their rows.
@@ -115,55 +119,123 @@ impl Trail {
     /// # Errors
     /// They can't be written.
     pub fn append(&mut self, entries: &[Entry]) -> Result<Vec<Row>, StoreError> {
-        let Some(file) = self.head_file()? else {
-            return self.append_headless(entries);
+        self.set_up()?;
+        let Trail {
+            place,
+            log: Some(log),
+            head: file,
+            length,
+            ..
+        } = self
+        else {
+            unreachable!("the log was just opened");
         };
-        let failed = |error| self.place.file_error(HEAD, error);
-        let locked = Locked::of(&file).map_err(failed)?;
-        let head = locked.read().map_err(failed)?;
-        let rows = write(&mut self.database, entries, head)?;
-        if let Some(row) = rows.last() {
-            locked
-                .advance(row.seq, row.hash)
-                .map_err(|error| self.place.file_error(HEAD, error))?;
+        let failed = |error| place.file_error(LOG, error);
+        let locked = Locked::of(log).map_err(failed)?;
+        let head = read_head(place, file)?;
+        let end = locked.end().map_err(failed)?;
+        let last = match newest(end.last, head) {
+            Some(last) => Some(last),
+            None => last_stored(place)?,
+        };
+        if file.is_none() && last.is_none() && end.length == 0 {
+            // Only then: a new head would hide which rows were removed with the old one.
+            *file = Some(place.create(HEAD)?);
         }
-        drop(locked);
-        self.head = Some(file);
+        let rows = chained(entries, last.unwrap_or((0, Hash::FIRST)));
+        *length = locked.append(&end, &rows).map_err(failed)?;
+        if let (Some(file), Some(row)) = (file, rows.last())
+            && let Err(error) = head.advance(file, (row.seq, row.hash))
+        {
+            locked.cut(end.length);
+            return Err(place.file_error(HEAD, error));
+        }
         Ok(rows)
     }
 
-    /// Appends after the head was removed: a new head would hide which rows were removed with it.
-    fn append_headless(&mut self, entries: &[Entry]) -> Result<Vec<Row>, StoreError> {
-        // Writers are still serialised.
-        let _lock = self.place.lock()?;
-        write(&mut self.database, entries, Head::Absent)
-    }
-
-    /// The head; `None` if it was removed. It is created only for an empty table.
-    fn head_file(&mut self) -> Result<Option<File>, StoreError> {
-        if let Some(file) = self.head.take() {
-            return Ok(Some(file));
+    /// Opens the log. Where there is none, the trail is its database alone, and the head is advanced to its last row: a
+    /// killed writer may have left it behind, and the log follows the head.
+    fn set_up(&mut self) -> Result<(), StoreError> {
+        let Trail { place, log, .. } = self;
+        if log.is_none() {
+            *log = place.open(LOG)?;
         }
-        let path = match self.place.existing_file(HEAD)? {
-            None if self.is_empty()? => Some(self.place.file(HEAD)?),
-            // Again: another process's first run creates it before it writes the first row.
-            None => self.place.existing_file(HEAD)?,
-            path => path,
-        };
-        path.map(|path| head::open(&path, Access::Writing))
-            .transpose()
-            .map_err(|error| self.place.file_error(HEAD, error))
+        if log.is_none() {
+            let last = last_stored(place)?;
+            let _lock = place.lock()?;
+            let mut file = None;
+            let head = read_head(place, &mut file)?;
+            if let (Some(file), Some(last)) = (&file, last) {
+                head.advance(file, last)
+                    .map_err(|error| place.file_error(HEAD, error))?;
+            }
+            *log = Some(place.create(LOG)?);
+        }
+        Ok(())
     }
 
-    fn is_empty(&mut self) -> Result<bool, StoreError> {
-        let last = self.database.doing("read", |connection| last_row(connection))?;
-        Ok(last.is_none())
+    /// Moves the log's rows into the database, as they are written there.
+    pub(super) fn take_in(&mut self) -> Result<Taken, StoreError> {
+        let Trail {
+            place,
+            log,
+            head: file,
+            database,
+            ..
+        } = self;
+        if log.is_none() {
+            *log = place.open(LOG)?;
+        }
+        let Some(log) = log else {
+            let head = read_head(place, file)?;
+            return Ok(Taken { head, damage: None });
+        };
+        let failed = |error| place.file_error(LOG, error);
+        let locked = Locked::of(log).map_err(failed)?;
+        let mut head = read_head(place, file)?;
+        let end = locked.end().map_err(failed)?;
+        if end.length == 0 {
+            return Ok(Taken { head, damage: None });
+        }
+        if let Some(file) = file {
+            // On the disk before the rows are: where the log is empty, the next row follows the head alone.
+            let advanced = end.last.map_or(Ok(()), |last| head.advance(file, last));
+            let read = advanced.and_then(|()| file.sync_data()).and_then(|()| Head::of(file));
+            head = read.map_err(|error| place.file_error(HEAD, error))?;
+        }
+        let lines = locked.lines(&end).map_err(failed)?;
+        let damage = match store(opened(place, database)?, &lines) {
+            Ok(None) => {
+                locked.empty().map_err(failed)?;
+                None
+            }
+            Ok(Some(line)) => Some(place.line_error(LOG, line)),
+            Err(error) if error.is_broken() => Some(error),
+            Err(error) => return Err(error),
+        };
+        Ok(Taken { head, damage })
+    }
+
+    /// The same, unless the log is short. The database stays open for the next time.
+    pub(super) fn take_in_if_long(&mut self, state: &Path) -> Result<(), StoreError> {
+        if self.length <= LONG {
+            return Ok(());
+        }
+        if self.database.is_none() {
+            // All by name: what is open here may have been moved away, and the database by that name then isn't its own.
+            *self = Trail::open(state)?;
+            opened(&self.place, &mut self.database)?.doing("prepare", |connection| {
+                // That waits for the disk, and the next run may come at once.
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            })?;
+        }
+        self.take_in()?.damage.map_or(Ok(()), Err)
     }
 
     /// Passes the selected rows to `each`, oldest first, until it fails.
     ///
     /// # Errors
-    /// The trail can't be read, or `each` failed.
+    /// The trail can't be read, or not beyond the rows that were passed, or `each` failed.
     pub fn rows<E: From<StoreError>>(
         &mut self,
         choice: &Choice,
@@ -177,7 +249,11 @@ impl Trail {
         let after = choice.after_seq.unwrap_or(0).cast_signed();
         let mut kept = Vec::new();
         let mut outcome = Ok(());
-        self.database.doing("read", |connection| {
+        let damage = self.take_in()?.damage;
+        let Some(database) = &mut self.database else {
+            return Ok(());
+        };
+        database.doing("read", |connection| {
             let mut statement = connection.prepare(&format!(
                 "SELECT * FROM records NOT INDEXED
                  WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2) ORDER BY seq {order}"
@@ -194,21 +270,45 @@ impl Trail {
             }
             Ok(())
         })?;
-        kept.into_iter().rev().try_for_each(each).and(outcome)
+        kept.into_iter().rev().try_for_each(each).and(outcome)?;
+        damage.map_or(Ok(()), |damage| Err(damage.into()))
     }
 }
 
-/// The head, and the trail's database if there is one.
-pub(super) fn look(state: &Path) -> Result<(Head, Option<Database>), StoreError> {
+/// The trail's database, if there is one, with the log's rows taken in.
+pub(super) fn look(state: &Path) -> Result<(Taken, Option<Database>), StoreError> {
     let Some(place) = Place::existing(state)? else {
-        return Ok((Head::Absent, None));
+        let head = Head::Absent;
+        return Ok((Taken { head, damage: None }, None));
     };
-    // The head first: rows written meanwhile make the table longer than the head says, never shorter.
-    let head = match place.existing_file(HEAD)? {
-        Some(path) => Head::of(&path).map_err(|error| place.file_error(HEAD, error))?,
-        None => Head::Absent,
+    // The head as it was with the rows: those written meanwhile make the table longer than it says, never shorter.
+    let mut trail = Trail::of(place);
+    let taken = trail.take_in()?;
+    let database = match trail.database {
+        None => AUDIT.open_existing(&trail.place)?,
+        database => database,
     };
-    Ok((head, AUDIT.open_existing(&place)?))
+    Ok((taken, database))
+}
+
+fn read_head(place: &Place, file: &mut Option<File>) -> Result<Head, StoreError> {
+    if file.is_none() {
+        *file = place.open(HEAD)?;
+    }
+    let read = file.as_ref().map_or(Ok(Head::Absent), Head::of);
+    read.map_err(|error| place.file_error(HEAD, error))
+}
+
+fn opened<'d>(place: &Place, database: &'d mut Option<Database>) -> Result<&'d mut Database, StoreError> {
+    match database {
+        Some(database) => Ok(database),
+        none => Ok(none.insert(AUDIT.open(place)?)),
+    }
+}
+
+/// Position and hash of the last row in the database.
+fn last_stored(place: &Place) -> Result<Option<(u64, Hash)>, StoreError> {
+    AUDIT.open(place)?.doing("read", |connection| last_row(connection))
 }
 
 /// Parses one row of the table.
@@ -223,14 +323,6 @@ pub(super) fn parse(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
-/// Appends after the last row, in one transaction.
-fn write(database: &mut Database, entries: &[Entry], head: Head) -> Result<Vec<Row>, StoreError> {
-    database.change(|transaction| {
-        let last = last_row(transaction)?;
-        insert(transaction, chained(entries, newest(last, head)))
-    })
-}
-
 fn last_row(connection: &Connection) -> rusqlite::Result<Option<(u64, Hash)>> {
     let sql = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1";
     let last = connection.query_row(sql, [], |row| {
@@ -239,12 +331,11 @@ fn last_row(connection: &Connection) -> rusqlite::Result<Option<(u64, Hash)>> {
     last.optional()
 }
 
-/// The predecessor of the next row: the head, if rows behind it are missing or its row was replaced. The gap, or the
-/// break in the chain, then remains detectable whatever is written later.
-fn newest(last: Option<(u64, Hash)>, head: Head) -> (u64, Hash) {
-    let last = last.unwrap_or((0, Hash::FIRST));
+/// The predecessor of the next row, unless the database tells: the log's last row, or the head, if rows behind it are missing
+/// or its row was replaced. The gap, or the break in the chain, then remains detectable whatever is written later.
+fn newest(last: Option<(u64, Hash)>, head: Head) -> Option<(u64, Hash)> {
     match head {
-        Head::At(seq, hash) if seq >= last.0 => (seq, hash),
+        Head::At(seq, hash) if last.is_none_or(|last| seq >= last.0) => Some((seq, hash)),
         _ => last,
     }
 }
@@ -267,11 +358,27 @@ fn chained(entries: &[Entry], (mut seq, mut previous): (u64, Hash)) -> Vec<Row> 
     entries.iter().map(link).collect()
 }
 
-fn insert(transaction: &Transaction<'_>, rows: Vec<Row>) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = transaction.prepare("INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-    for row in &rows {
-        let (seq, time) = (row.seq.cast_signed(), row.time_ms.cast_signed());
-        statement.execute((seq, time, &row.run, &row.kind, &row.body, row.hash.0))?;
-    }
-    Ok(rows)
+/// Stores the log's rows, on the disk: they are removed from the log. Returns the first line that isn't one, or whose number
+/// another row has; the rows before it are stored.
+fn store(database: &mut Database, lines: &[u8]) -> Result<Option<u64>, StoreError> {
+    database.doing("prepare", |connection| {
+        connection.pragma_update(None, "synchronous", "full")
+    })?;
+    database.change(|transaction| {
+        let mut insert = transaction.prepare("INSERT OR IGNORE INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        let mut is_stored = transaction.prepare(
+            "SELECT 1 FROM records
+             WHERE seq = ?1 AND time_ms = ?2 AND run = ?3 AND kind = ?4 AND body = ?5 AND hash = ?6",
+        )?;
+        for (row, line) in log::rows(lines).zip(1..) {
+            let Some(row) = row else { return Ok(Some(line)) };
+            let (seq, time) = (row.seq.cast_signed(), row.time_ms.cast_signed());
+            let values = (seq, time, &row.run, &row.kind, &row.body, row.hash.0);
+            // A taker that was killed before it emptied the log has stored the same.
+            if insert.execute(values)? == 0 && !is_stored.exists(values)? {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    })
 }

@@ -8,7 +8,7 @@ use super::StoreError;
 use super::chain::{Hash, Row};
 use super::fault::Fault;
 use super::head::Head;
-use super::trail::{look, parse};
+use super::trail::{Taken, look, parse};
 
 /// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Verified {
 /// # Errors
 /// The trail can't be read at all.
 pub(super) fn verify(state: &Path) -> Result<Option<Verified>, StoreError> {
-    let (head, database) = look(state)?;
+    let (Taken { head, damage }, database) = look(state)?;
     let Some(mut database) = database else {
         return Ok(without_table(head));
     };
@@ -36,7 +36,8 @@ pub(super) fn verify(state: &Path) -> Result<Option<Verified>, StoreError> {
             let mut walk = Walk::new(head);
             walk.rows(connection)?;
             if walk.fault.is_none() {
-                walk.fault = walk.end().or_else(|| structure(connection));
+                let left = damage.map(|damage| walk.left(&damage));
+                walk.fault = left.or_else(|| walk.end()).or_else(|| structure(connection));
             }
             Ok(walk.found())
         })
@@ -166,6 +167,20 @@ impl Walk {
                 })
             }
             _ => Err(error),
+        }
+    }
+
+    /// Rows that aren't in the table are in the log still.
+    fn left(&self, damage: &StoreError) -> Fault {
+        match damage {
+            StoreError::Line { line, .. } => Fault::Log {
+                line: *line,
+                after: self.seq,
+            },
+            other => Fault::Broken {
+                after: self.seq,
+                why: other.to_string(),
+            },
         }
     }
 

@@ -1,4 +1,4 @@
-//! The writer of a run's records: one thread, one transaction for all waiting records.
+//! The writer of a run's records: one thread, which appends all waiting records at once.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::alert::Alerts;
 use super::chain::exported;
-use super::keeper::{Keeper, drop_capabilities};
+use super::keeper::Keeper;
 use super::queue::{Noted, Queue, Taken};
 use super::trail::{Entry, Trail};
 use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
@@ -20,6 +20,7 @@ use stockade::audit::{self, Lost, Observer, Record};
 use stockade::config::OnViolation;
 use stockade::fault::{self, Fault};
 use stockade::mutex::lock;
+use stockade_sys::confine;
 use stockade_sys::signals::SignalSet;
 
 /// The time that the end of a run waits for its last records.
@@ -33,7 +34,7 @@ const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20
 
 /// Writes the records of one run, or of several, to the audit trail.
 ///
-/// Its thread starts with it and opens the database at the first record. No failure there affects a run:
+/// Its thread starts with it and opens the trail at the first record. No failure there affects a run:
 /// [`finish`](AuditWriter::finish) reports it once.
 pub struct AuditWriter {
     notes: Arc<Notes>,
@@ -83,6 +84,7 @@ impl AuditWriter {
             unwritten: 0,
             lost: 0,
             error: None,
+            untaken: None,
             fault: None,
             alerts: Alerts::new(on_violation),
         };
@@ -204,6 +206,8 @@ struct Writing {
     unwritten: u64,
     lost: u64,
     error: Option<StoreError>,
+    /// The reason that the log stays long; taking it in isn't tried again in this run.
+    untaken: Option<StoreError>,
     /// The last panic.
     fault: Option<Fault>,
     alerts: Alerts,
@@ -211,7 +215,8 @@ struct Writing {
 
 impl Writing {
     fn serve(mut self) -> Result<(), AuditError> {
-        drop_capabilities();
+        // It needs no more power than the user has, and neither do the commands that it starts.
+        let _ = confine::drop_capabilities(false);
         loop {
             let deadline = if self.alerts.are_busy() {
                 Duration::from_millis(100)
@@ -223,7 +228,7 @@ impl Writing {
             if let Err(fault) = fault::contain(|| self.keep(taken)) {
                 self.unrecorded += records;
                 self.fault = Some(fault);
-                // Its transaction is rolled back.
+                // Its state is unknown.
                 self.trail = None;
             }
             if is_last {
@@ -304,33 +309,40 @@ impl Writing {
         if self.failures >= MOST_FAILURES {
             return Err(None);
         }
-        if self.trail.is_none() {
-            let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
-            let mut trail = Trail::open(state)?;
-            trail.leave_log()?;
-            self.trail = Some(trail);
+        let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;
+        let trail = match &mut self.trail {
+            Some(trail) => trail,
+            none => none.insert(Trail::open(state)?),
+        };
+        let rows = trail.append(entries)?;
+        if self.untaken.is_none() {
+            self.untaken = trail.take_in_if_long(state).err();
         }
-        let trail = self.trail.as_mut().expect("just opened");
-        Ok(trail.append(entries)?)
+        Ok(rows)
     }
 
     /// The report of missing records, the worst first.
     fn ended(self) -> Result<(), AuditError> {
-        match self.error {
-            Some(source) => Err(AuditError::Unwritten {
-                records: self.unwritten,
-                source,
-            }),
-            None if self.fault.is_some() => Err(AuditError::Fault(
-                self.fault.map_or_else(String::new, |fault| fault.to_string()),
-            )),
-            None if self.lost > 0 => Err(AuditError::Lost { records: self.lost }),
-            None if self.alerts.untold > 0 => Err(AuditError::Unalerted {
+        if let Some(source) = self.error {
+            let records = self.unwritten;
+            return Err(AuditError::Unwritten { records, source });
+        }
+        if let Some(fault) = self.fault {
+            return Err(AuditError::Fault(fault.to_string()));
+        }
+        if let Some(source) = self.untaken {
+            return Err(AuditError::Untaken(source));
+        }
+        if self.lost > 0 {
+            return Err(AuditError::Lost { records: self.lost });
+        }
+        if self.alerts.untold > 0 {
+            return Err(AuditError::Unalerted {
                 records: self.alerts.untold,
                 source: self.alerts.error,
-            }),
-            None => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 

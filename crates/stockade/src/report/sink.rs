@@ -20,6 +20,9 @@ use stockade_sys::file::{self, OpenHow};
 /// Space reserved before the run, which may fill the file system.
 const RESERVED: i64 = 512 * 1024;
 
+/// The file that every audit trail has beside its database and its log.
+const TRAIL_HEAD: &str = "audit.head";
+
 /// A report's destination: opened before the launch, so that no run can replace it.
 #[derive(Debug)]
 pub struct Sink {
@@ -50,7 +53,7 @@ impl Sink {
     /// Opens a file of the caller's choosing, never through a link, and empties it. A file with a second hard link is refused.
     ///
     /// # Errors
-    /// It can't be opened for writing, is a link, has a second hard link, or is a database.
+    /// It can't be opened for writing, is a link, has a second hard link, is a database, or is beside the audit trail.
     pub fn file(path: &Path) -> io::Result<Sink> {
         let path = std::path::absolute(path)?;
         for above in path.ancestors().skip(1) {
@@ -65,6 +68,9 @@ impl Sink {
             .read(true)
             .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
             .open(above)?;
+        if Path::new(&format!("/proc/self/fd/{}/{TRAIL_HEAD}", directory.as_raw_fd())).exists() {
+            return Err(io::Error::other("it is beside the audit trail"));
+        }
         let name = CString::new(name.as_bytes())?;
         let file = open(&directory, &name)?;
         let metadata = file.metadata()?;

@@ -1,4 +1,5 @@
 mod grants;
+mod log;
 mod trail;
 mod verifying;
 mod writing;
@@ -39,12 +40,21 @@ fn entry(number: u64) -> Entry {
     }
 }
 
-/// A trail with this many rows, closed, its log emptied.
+/// A trail with this many rows, closed, all of them in its database.
 fn trail(rows: u64) -> State {
     let state = State::new();
-    let entries: Vec<Entry> = (1..=rows).map(entry).collect();
-    Trail::open(&state.path()).unwrap().append(&entries).unwrap();
+    append(&state, 1..=rows);
+    assert_eq!(super::tests::rows(&state.path()).len() as u64, rows);
     state
+}
+
+fn append(state: &State, numbers: impl Iterator<Item = u64>) -> Vec<Row> {
+    let entries: Vec<Entry> = numbers.map(entry).collect();
+    Trail::open(&state.path()).unwrap().append(&entries).unwrap()
+}
+
+fn fault(state: &State) -> Option<Fault> {
+    verify(&state.path()).unwrap().unwrap().fault
 }
 
 fn rows(state: &Path) -> Vec<Row> {

@@ -76,42 +76,74 @@ fn a_flood_of_denials_does_not_fill_the_disk_and_displaces_nothing_else() {
 }
 
 #[test]
-fn a_broken_database_is_said_once_and_left_as_it_is() {
+fn a_broken_database_loses_no_record_and_is_said_once_when_the_log_is_long() {
     let state = trail(1);
-    std::fs::write(
-        state.file("audit.db"),
-        "this is no database, and long enough to be told so".repeat(99),
-    )
-    .unwrap();
-    let error = write(&state, Level::Denials, 3).unwrap_err();
-    assert!(matches!(error, AuditError::Unwritten { records: 3, .. }), "{error:?}");
-    let hint = error.hint().unwrap();
-    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head"] {
-        assert!(hint.contains(&format!("`{name}`")), "{name} in {hint}");
+    let broken = "this is no database, and long enough to be told so".repeat(99);
+    std::fs::write(state.file("audit.db"), &broken).unwrap();
+    write(&state, Level::Denials, 3).unwrap();
+    let error = write(&state, Level::Denials, 99).unwrap_err();
+    assert!(matches!(error, AuditError::Untaken(_)), "{error:?}");
+    for error in [error.hint(), Trail::open_existing(&state.path()).err().unwrap().hint()] {
+        let hint = error.unwrap();
+        for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.head", "audit.log"] {
+            assert!(hint.contains(&format!("`{name}`")), "{name} in {hint}");
+        }
     }
+    assert_eq!(std::fs::read_to_string(state.file("audit.db")).unwrap(), broken);
+    let log = std::fs::read_to_string(state.file("audit.log")).unwrap();
+    assert_eq!(log.lines().count(), 102);
 }
 
 #[test]
-fn a_locked_database_holds_no_run_up_for_long() {
+fn a_locked_database_or_log_holds_no_run_up() {
     // On a busy machine one record may be slow for another reason.
     assert!((0..5).any(|_| !is_held_up()));
 }
 
-/// Whether adding a record waits for the database, which is locked for a second at least.
+/// Whether adding a record waits for another process, which has both locked for a second at least.
 fn is_held_up() -> bool {
     let state = trail(1);
     let other = rusqlite::Connection::open(state.file("audit.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let log = std::fs::File::open(state.file("audit.log")).unwrap();
+    log.lock().unwrap();
     let start = Instant::now();
     let writer = AuditWriter::start(Some(&state.path()), Level::Denials, None);
     writer.observer().note("run-a", Record::Denied(seen("/x")));
     let is_held_up = start.elapsed() > Duration::from_millis(500);
-    let error = writer.finish().unwrap_err();
-    assert!(matches!(error, AuditError::Unwritten { records: 1, .. }), "{error:?}");
+    log.unlock().unwrap();
+    writer.finish().unwrap();
+    let error = Trail::open_existing(&state.path())
+        .unwrap()
+        .unwrap()
+        .take_in()
+        .err()
+        .unwrap();
+    assert!(matches!(error, StoreError::Database { .. }), "{error:?}");
     other.execute_batch("COMMIT").unwrap();
-    write(&state, Level::Denials, 1).unwrap();
     assert_eq!(verify(&state.path()).unwrap().unwrap().rows, 2);
     is_held_up
+}
+
+#[test]
+fn a_long_log_is_taken_into_the_database_by_the_run_that_writes_it() {
+    let state = State::new();
+    write(&state, Level::All, 150).unwrap();
+    let stored = || -> u32 {
+        let connection = rusqlite::Connection::open(state.file("audit.db")).unwrap();
+        connection
+            .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
+            .unwrap()
+    };
+    let log = std::fs::metadata(state.file("audit.log")).unwrap().len();
+    assert!(
+        stored() > 0 && log <= crate::log::LONG,
+        "{} rows, {log} bytes",
+        stored()
+    );
+    let verified = verify(&state.path()).unwrap().unwrap();
+    assert_eq!((verified.rows, verified.fault), (300, None));
+    assert_eq!(stored(), 300);
 }
 
 #[test]
