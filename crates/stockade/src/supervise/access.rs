@@ -2,12 +2,12 @@
 
 use std::os::fd::AsFd;
 
-use super::answer::{CallAnswer, Errno};
+use super::answer::{CallAnswer, Errno, MayContinue};
 use super::judge::CLOSED;
 use super::metadata::Subject;
 use super::notify_context::NotifyContext;
 use super::process_list;
-use super::refuse::RefusedAttempt;
+use super::refuse::{IsStatic, RefusedAttempt};
 use super::resolve::Last;
 use crate::policy::Access;
 use crate::report::Kind;
@@ -42,6 +42,10 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<C
     if mode & !libc::R_OK == 0 && subject.is_served(context) {
         return Ok(CallAnswer::Value(0));
     }
+    let known = |bit, kind| mode & bit == 0 || context.has_continued(kind, subject.asked());
+    if mode & libc::W_OK == 0 && known(libc::R_OK, Kind::Read) && known(libc::X_OK, Kind::Execute) {
+        return Ok(CallAnswer::Continue(MayContinue::access()));
+    }
     let object = subject.object(context)?;
     // An access that the kernel refuses anyway isn't a refusal of the policy.
     file::may_access(&object.path(), mode)?;
@@ -50,14 +54,16 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<C
     }
     let ask = |bit: i32, access: Access, kind: Kind| {
         if mode & bit == 0 {
-            return Ok(());
+            return Ok(IsStatic::No);
         }
         let attempt = RefusedAttempt::with(kind, subject.asked(), &object);
-        context
-            .enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
-            .map(drop)
+        context.enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
     };
-    ask(libc::R_OK, Access::READ, Kind::Read)?;
+    if ask(libc::R_OK, Access::READ, Kind::Read)? == IsStatic::Yes
+        && matches!(subject, Subject::Path(_, _, Last::Follow))
+    {
+        context.note_continued(Kind::Read, subject.asked(), &object);
+    }
     ask(libc::W_OK, Access::WRITE, Kind::Write)?;
     if mode & libc::X_OK != 0
         && !object.is_directory()

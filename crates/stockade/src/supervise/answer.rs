@@ -76,6 +76,11 @@ impl MayContinue {
         (supervision.landlock_abi >= since).then_some(MayContinue(()))
     }
 
+    /// For asking whether something may be accessed: it tells no more than stat(2), which isn't mediated.
+    pub fn access() -> Self {
+        MayContinue(())
+    }
+
     /// For executing: Landlock alone decides, and the supervisor can't narrow it.
     pub fn execute() -> Self {
         MayContinue(())
