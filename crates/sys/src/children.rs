@@ -4,6 +4,7 @@
 //! process is pinned first, and then shown to be a child of one that is pinned and lives.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
@@ -78,6 +79,44 @@ impl Children {
 impl AsRawFd for Children {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
+    }
+}
+
+/// The object that a standard stream is: a pipe, a file, a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream {
+    device: u64,
+    inode: u64,
+}
+
+impl Stream {
+    /// That of a descriptor; `None` for `/dev/null` (null(4)), where no output is lost. Child-safe.
+    pub fn of(descriptor: RawFd) -> Option<Stream> {
+        let mut status = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the kernel writes one `stat`, which is read only after that.
+        let status = unsafe { (libc::fstat(descriptor, status.as_mut_ptr()) == 0).then(|| status.assume_init())? };
+        (status.st_rdev != libc::makedev(1, 3)).then(|| Stream::new(&status))
+    }
+
+    /// Whether it is the standard output or error of a process that can be looked at. Child-safe.
+    pub fn is_of(self, process: i32) -> bool {
+        ["/fd/1", "/fd/2"].into_iter().any(|entry| {
+            let path = ProcPath::of(process).text(entry);
+            let mut status = MaybeUninit::<libc::stat>::uninit();
+            // SAFETY: the path ends with a 0; the kernel writes one `stat`, which is read only after that.
+            let status = unsafe {
+                let found = libc::stat(path.bytes.as_ptr().cast(), status.as_mut_ptr()) == 0;
+                found.then(|| status.assume_init())
+            };
+            status.is_some_and(|status| Stream::new(&status) == self)
+        })
+    }
+
+    fn new(status: &libc::stat) -> Stream {
+        Stream {
+            device: status.st_dev,
+            inode: status.st_ino,
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! once, and leave the processes that had left the group. The target stays in the launcher's session, so keys and job
 //! control reach it.
 //!
-//! *When it ends.* When the target has ended, when it is ordered to end the run, or when the launcher's end of the
+//! *When it ends.* When the target has ended, and what it left behind has written its output; when it is ordered to end the run, or when the launcher's end of the
 //! socket closes, which the kernel does however the launcher dies. It always kills and collects the rest of the tree
 //! first.
 //!
@@ -20,13 +20,14 @@ mod fork;
 mod pause;
 
 use std::ffi::CStr;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::fault;
 pub use child::{Birth, ExecSpec, ResourceLimit, Step};
 pub use fork::{Spawned, spawn as spawn_warden};
 pub use pause::{Look, Pause};
-use stockade_sys::children::Children;
+use stockade_sys::children::{Children, Stream};
 use stockade_sys::process::{self, SignalDomain, Waited};
 use stockade_sys::signals::SignalSet;
 use stockade_sys::spawn::{self, ChildStack, Signpost};
@@ -115,6 +116,7 @@ struct BegunWarden {
     scope: KillScope,
     /// The connection to the outer run's supervisor.
     outer: Option<OwnedFd>,
+    output: [Option<Stream>; 2],
 }
 
 /// How the warden signals the processes below it.
@@ -201,7 +203,12 @@ fn begin(spec: &WardenSpec) -> Result<BegunWarden, (Step, i32)> {
             say_goodbye(outer.as_ref());
             Err(failure)
         }
-        None => Ok(BegunWarden { target, scope, outer }),
+        None => Ok(BegunWarden {
+            target,
+            scope,
+            outer,
+            output: [1, 2].map(|number| Stream::of(spec.exec_spec.streams[number])),
+        }),
     }
 }
 
@@ -289,6 +296,13 @@ const COLLECTED_AT_ONCE: usize = 64;
 /// The same once the run is to end. Zombies stand before the processes to kill, and hold places for more.
 const COLLECTED_AT_LAST: usize = 1 << 16;
 
+/// What the target left behind is looked at so often.
+const SLICE_MS: i32 = 10;
+/// A daemon that holds the run's output costs so many slices at the end.
+const QUIET_SLICES: usize = 25;
+/// The most slices where one process after the other ends.
+const MOST_SLICES: usize = 200;
+
 /// The descendants that are left after a round of collecting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
@@ -307,15 +321,24 @@ struct WardenWatch {
     target: i32,
     scope: KillScope,
     outer: Option<OwnedFd>,
+    /// The run's standard output and error.
+    output: [Option<Stream>; 2],
     /// The target's wait status, once it has ended.
     ended: Option<i32>,
+    /// How many other processes have ended.
+    collected: usize,
 }
 
 impl WardenWatch {
     /// Closes everything but the sockets, so that a closed pipe is closed for its reader.
     fn new(socket: RawFd, begun: BegunWarden) -> Self {
         const SOCKET: RawFd = 3;
-        let BegunWarden { target, scope, outer } = begun;
+        let BegunWarden {
+            target,
+            scope,
+            outer,
+            output,
+        } = begun;
         tell(socket, News::Started, target, 0);
         // Inside another run its filter refuses the second half, and that run's warden is there.
         let _ = title::rename(NAME);
@@ -337,14 +360,19 @@ impl WardenWatch {
             target,
             scope,
             outer,
+            output,
             ended: None,
+            collected: 0,
         }
     }
 
     /// Watches until the run is over, kills what is left of it and reports the end.
     fn run(mut self) -> i32 {
         fault::point("warden", || "watch");
-        self.until_over();
+        let left = self.until_over();
+        if left != Left::None && self.ended.is_some_and(|status| libc::WIFEXITED(status)) {
+            self.drain();
+        }
         self.end_tree();
         if let Some(outer) = &self.outer {
             let _ = wire::send_with(self.socket, &Message::new(News::Outer as u32, 0, 0), outer.as_raw_fd());
@@ -356,23 +384,48 @@ impl WardenWatch {
         0
     }
 
-    fn until_over(&mut self) {
+    /// Watches until the target has ended; returns what it has left.
+    fn until_over(&mut self) -> Left {
         // Without a signal descriptor (out of descriptors) a short time-out does the same.
-        let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
-        let idle = if children < 0 { 20 } else { -1 };
+        let idle = if self.signals.is_none() { 20 } else { -1 };
         loop {
             let left = self.collect(false, COLLECTED_AT_ONCE);
             if self.ended.is_some() || left == Left::None {
-                return;
+                return left;
             }
             let timeout = if left == Left::More { 0 } else { idle };
-            let Ok(ready) = wire::wait_readable([self.socket, children], timeout) else {
-                return;
-            };
-            while children >= 0 && signals::next_signal(children).is_some() {}
-            if ready & 1 != 0 && !obey(self.socket, self.target, &self.scope) {
+            match self.wait(timeout) {
+                Ok(true) if !obey(self.socket, self.target, &self.scope) => return left,
+                Ok(_) => {}
+                Err(_) => return left,
+            }
+        }
+    }
+
+    /// Waits for an order, a child's end or the time-out; returns whether there is an order.
+    fn wait(&self, timeout_ms: i32) -> io::Result<bool> {
+        let children = self.signals.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let ready = wire::wait_readable([self.socket, children], timeout_ms)?;
+        while children >= 0 && signals::next_signal(children).is_some() {}
+        Ok(ready & 1 != 0)
+    }
+
+    /// Lets what the target left behind write the rest of the run's output, as `tee` in `> >(tee log)` does: until none of it
+    /// holds that output, or for a moment in which none of it ends. Any order ends it, and so the run.
+    fn drain(&mut self) {
+        let Ok(children) = Children::open() else {
+            return;
+        };
+        let mut quiet = 0;
+        for _ in 0..MOST_SLICES {
+            let mut holds = false;
+            children.each(|child| holds |= self.output.iter().flatten().any(|stream| stream.is_of(child)));
+            if !holds || quiet == QUIET_SLICES || !matches!(self.wait(SLICE_MS), Ok(false)) {
                 return;
             }
+            let before = self.collected;
+            let _ = self.collect(false, COLLECTED_AT_ONCE);
+            quiet = if self.collected > before { 0 } else { quiet + 1 };
         }
     }
 
@@ -397,7 +450,7 @@ impl WardenWatch {
                 Waited::NoChildren => return Left::None,
                 Waited::Nothing => return Left::Living,
                 Waited::Changed(change) if change.pid == self.target => self.note(change.status),
-                Waited::Changed(_) => {}
+                Waited::Changed(_) => self.collected += 1,
             }
         }
         Left::More
