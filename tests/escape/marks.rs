@@ -1,7 +1,7 @@
 //! Opens with the mark that Landlock alone judges, put on by the attacker.
 
 use super::cases::SUPERVISED;
-use crate::common::Probe;
+use crate::common::{Probe, run};
 
 /// Every way to open with the mark.
 const FORMS: &[&str] = &[
@@ -76,4 +76,54 @@ fn nothing_is_written_made_or_cut_with_the_mark() {
         probe = probe.attempt(&format!("call({number}, {at}fresh('@HOME'), 0o100, {MARK})"));
     }
     probe.refused("workspace", "EACCES|EPERM");
+}
+
+/// What was continued once by a path is continued again without a look: by a path of the base alone, not by a link of the run's.
+#[test]
+fn a_link_that_led_into_the_base_is_judged_anew_when_it_leads_elsewhere() {
+    let code = "import ctypes, os, subprocess, sys\n\
+        libc = ctypes.CDLL(None, use_errno=True)\n\
+        link = os.environ['TMPDIR'] + '/link'\n\
+        def lead(to):\n\
+        \x20   if os.path.lexists(link): os.unlink(link)\n\
+        \x20   os.symlink(to, link)\n\
+        def start():\n\
+        \x20   try: return subprocess.run([link, 'started'], capture_output=True, text=True).stdout.strip()\n\
+        \x20   except OSError as error: return error.strerror\n\
+        def read(): return libc.syscall(257, -100, link.encode(), 0, 0) >= 0\n\
+        lead('/usr/bin/echo'); print(start(), start(), read(), read(), os.access(link, os.R_OK))\n\
+        lead(os.getcwd() + '/denied'); print(start())\n\
+        lead('/etc/shadow'); print(read())\n";
+    for trace in ["auto", "exact"] {
+        let ran = run()
+            .profile("workspace")
+            .flags(["--trace", trace, "--deny", "./denied"])
+            .program("denied", "#!/bin/sh\necho started anyway\n")
+            .python(code)
+            .stdout("started started True True True\nPermission denied\nFalse\n")
+            .any_stderr()
+            .reporting()
+            .ends();
+        let report = ran.report();
+        let denials = report["denials"].as_array().unwrap();
+        let is_told = |end: &str| {
+            denials
+                .iter()
+                .any(|one| one["target"].as_str().is_some_and(|target| target.ends_with(end)))
+        };
+        assert!(is_told("/denied") && is_told("/etc/shadow"), "{trace}: {denials:?}");
+    }
+}
+
+/// The supervisor and the launcher read a repository that the run writes.
+#[test]
+fn a_pipe_among_a_repositorys_packs_holds_nothing_up() {
+    let place = run()
+        .profile("workspace")
+        .file(".env", "A=1\n")
+        .bash("git init -q . && mkfifo .git/objects/pack/x.idx && (cat .env || cat .env) 2>&1 | grep -c denied")
+        .stdout("2\n")
+        .any_stderr()
+        .ends();
+    drop(place);
 }

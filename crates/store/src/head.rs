@@ -15,7 +15,8 @@ const MOST: usize = 256;
 /// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// None, because there is no file, or an empty one whose first line isn't written yet.
+    /// None, because there is no file, or an empty one. Where rows exist somebody emptied it: its first line is written before
+    /// the first row.
     Absent,
     /// The newest row.
     At(u64, Hash),
@@ -32,13 +33,19 @@ impl Head {
         Ok(str::from_utf8(&bytes[..length]).map_or(Head::Unreadable, Head::parse))
     }
 
-    /// Advances the head, never back; an unreadable head stays as it is, so that it is detected.
+    /// Begins the head of a trail without a row.
+    pub(super) fn begin(file: &File) -> io::Result<Head> {
+        file.write_all_at(line(0, Hash::FIRST).as_bytes(), 0)?;
+        Ok(Head::At(0, Hash::FIRST))
+    }
+
+    /// Advances the head, never back; one that is unreadable or missing stays so, so that it is detected.
     pub(super) fn advance(self, file: &File, (seq, hash): (u64, Hash)) -> io::Result<()> {
         match self {
-            Head::Unreadable => Ok(()),
+            Head::Unreadable | Head::Absent => Ok(()),
             Head::At(newest, _) if newest >= seq => Ok(()),
             // A later line is never shorter than the one before.
-            Head::At(..) | Head::Absent => file.write_all_at(line(seq, hash).as_bytes(), 0),
+            Head::At(..) => file.write_all_at(line(seq, hash).as_bytes(), 0),
         }
     }
 
@@ -70,7 +77,9 @@ mod tests {
     fn a_head_never_goes_back_and_a_changed_one_is_found() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let head = || Head::of(file.as_file()).unwrap();
+        head().advance(file.as_file(), (1, Hash([7; 32]))).unwrap();
         assert_eq!(head(), Head::Absent);
+        assert_eq!(Head::begin(file.as_file()).unwrap(), head());
         let hash = Hash([7; 32]);
         for seq in [9, 10, 4] {
             head().advance(file.as_file(), (seq, hash)).unwrap();

@@ -138,10 +138,17 @@ impl Trail {
             Some(last) => Some(last),
             None => last_stored(place)?,
         };
-        if file.is_none() && last.is_none() && end.length == 0 {
+        let is_empty = last.is_none() && end.length == 0;
+        if file.is_none() && is_empty {
             // Only then: a new head would hide which rows were removed with the old one.
             *file = Some(place.create(HEAD)?);
         }
+        let head = match (file.as_ref(), head) {
+            (Some(file), Head::Absent) if is_empty => {
+                Head::begin(file).map_err(|error| place.file_error(HEAD, error))?
+            }
+            _ => head,
+        };
         let rows = chained(entries, last.unwrap_or((0, Hash::FIRST)));
         *length = locked.append(&end, &rows).map_err(failed)?;
         if let (Some(file), Some(row)) = (file, rows.last())

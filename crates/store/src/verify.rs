@@ -46,7 +46,7 @@ pub(super) fn verify(state: &Path) -> Result<Option<Verified>, StoreError> {
 
 fn without_table(head: Head) -> Option<Verified> {
     let fault = match head {
-        Head::Absent => return None,
+        Head::Absent | Head::At(0, _) => return None,
         Head::At(last, _) => Fault::Missing {
             first: 1,
             last,

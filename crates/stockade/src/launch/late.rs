@@ -3,6 +3,7 @@
 //! The tops of the trees and the directories directly in them are looked at now and then, and at the end: one statx(2) each, and a
 //! listing where something changed. (inotify(7) would tell at once, but ending a watch takes the kernel 15 ms.)
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +19,8 @@ const PERIOD: Duration = Duration::from_millis(250);
 const MOST: usize = 32;
 /// The most entries of a directory that are looked at.
 const MOST_ENTRIES: usize = 1024;
+/// The most repositories whose objects are looked through in one look, which keeps the run's limits waiting.
+const MOST_REPOSITORIES: usize = 4;
 /// The most names that are told.
 const MOST_TOLD: usize = 64;
 
@@ -77,9 +80,15 @@ impl LateSecrets {
         }
         let matcher = Matcher::new(&self.policy);
         // What the repository holds is none: the look before the start went by it, too.
+        let (repository, opened) = (RefCell::new(blobs::LastOpened::default()), Cell::new(0));
         let is_held = |path: &Path| {
-            let objects = blobs::objects_for(&matcher, path);
-            objects.is_some_and(|objects| path.is_dir() || blobs::holds_file(&objects, path))
+            let Some(objects) = blobs::objects_for(&matcher, path).filter(|_| opened.get() <= MOST_REPOSITORIES) else {
+                return false;
+            };
+            let mut repository = repository.borrow_mut();
+            let (objects, is_new) = repository.open(objects);
+            opened.set(opened.get() + usize::from(is_new));
+            path.is_dir() || objects.is_some_and(|objects| objects.hold_file(path))
         };
         let is_closed =
             |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_)) && !is_held(path);

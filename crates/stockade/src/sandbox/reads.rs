@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, FileType, Metadata, OpenOptions};
-use std::os::fd::AsFd;
+use std::fs::{self, DirEntry, File, FileType, Metadata, OpenOptions};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,9 @@ const MOST_ENTRIES: usize = 16_384;
 
 /// The most files with a secret's name that a launch compares with the repository: each is read.
 const MOST_BLOBS: usize = 128;
+
+/// What another repository takes of that.
+const REPOSITORY: usize = 8;
 
 /// The most rules around closed paths: each costs some microseconds of every launch.
 const MOST_OPENINGS: usize = 16_384;
@@ -186,6 +189,7 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
         closed: BTreeSet::new(),
         around: BTreeSet::new(),
         budget,
+        repository: blobs::LastOpened::default(),
         by_other_names: by_other_names.iter().copied().collect(),
     };
     let (mut seen, mut is_unfinished) = (Vec::new(), false);
@@ -292,6 +296,7 @@ struct ReadsWalk<'a> {
     /// The directories above them.
     around: BTreeSet<PathBuf>,
     budget: Budget<'a>,
+    repository: blobs::LastOpened,
 }
 
 /// A directory to look at.
@@ -349,8 +354,8 @@ impl ReadsWalk<'_> {
             }
             self.budget.directories -= 1;
             let relative = next.path.strip_prefix(tree).unwrap_or(&next.path);
-            let is = top.as_ref().and_then(|top| Stamp::at(top.as_fd(), relative));
-            if stamp.is_some() && stamp == is {
+            let is = |top: &File| stamp.is_some() && stamp == Stamp::at(top.as_fd(), relative);
+            if top.as_ref().is_some_and(is) {
                 ahead.extend(known_below().map(|known| below(&next, known)));
                 now.add(next.depth, next.name, stamp);
                 continue;
@@ -359,7 +364,7 @@ impl ReadsWalk<'_> {
             let is_plain = next.is_plain || self.placed.are_elsewhere(&next.path);
             let mut listed = Listed::default();
             let settled = match self.list(&next.path, tree, is_plain, &mut listed) {
-                Ok(()) => is.filter(|is| !listed.holds_closed && is.is_settled()),
+                Ok(is) => is.filter(|is| !listed.holds_closed && is.is_settled()),
                 Err(kept) => {
                     found = Err(kept);
                     None
@@ -379,16 +384,31 @@ impl ReadsWalk<'_> {
         found
     }
 
-    /// Lists a directory, and finds what is closed in it.
-    fn list(&mut self, directory: &Path, tree: &Path, is_plain: bool, listed: &mut Listed) -> Result<(), KeptExact> {
+    /// Lists a directory, and finds what is closed in it. Returns its stamp from before: that of the directory that is listed,
+    /// since a run that goes on may put another in its place.
+    fn list(
+        &mut self,
+        directory: &Path,
+        tree: &Path,
+        is_plain: bool,
+        listed: &mut Listed,
+    ) -> Result<Option<Stamp>, KeptExact> {
         let is_among_objects = directory.ends_with(".git/objects");
-        let entries = match fs::read_dir(directory) {
-            Ok(entries) => entries,
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+            .open(directory);
+        let opened = opened.and_then(|opened| {
+            let entries = fs::read_dir(format!("/proc/self/fd/{}", opened.as_raw_fd()))?;
+            Ok((Stamp::at(opened.as_fd(), Path::new("")), entries))
+        });
+        let (stamp, entries) = match opened {
+            Ok(opened) => opened,
             Err(error) => {
                 listed.holds_closed = true;
                 return match holds_something(directory, &error) {
-                    true => self.close(directory, tree, KeptExact::Unlisted),
-                    false => Ok(()),
+                    true => self.close(directory, tree, KeptExact::Unlisted).map(|()| None),
+                    false => Ok(None),
                 };
             }
         };
@@ -414,7 +434,7 @@ impl ReadsWalk<'_> {
             if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
                 continue;
             }
-            let path = entry.path();
+            let path = directory.join(&name);
             if self.is_in_repository(&path, kind) {
                 // It may be another content the next time.
                 listed.holds_closed = true;
@@ -428,7 +448,7 @@ impl ReadsWalk<'_> {
                 listed.directories.push((name, !begins));
             }
         }
-        Ok(())
+        Ok(stamp)
     }
 
     /// Records a closed path. That is a tree's top only if it can't be listed.
@@ -464,8 +484,11 @@ impl ReadsWalk<'_> {
         let Some(objects) = blobs::objects_for(&self.matcher, path) else {
             return false;
         };
-        self.budget.blobs -= 1;
-        kind.is_dir() || blobs::holds_file(&objects, path)
+        let (objects, is_new) = self.repository.open(objects);
+        // All of its indexes are read.
+        let price = if is_new { REPOSITORY } else { 1 };
+        self.budget.blobs = self.budget.blobs.saturating_sub(price);
+        kind.is_dir() || objects.is_some_and(|objects| objects.hold_file(path))
     }
 
     fn closes_file(&self, path: &Path) -> bool {
@@ -595,6 +618,7 @@ mod tests {
             closed: BTreeSet::new(),
             around: BTreeSet::new(),
             budget: Budget::of_run(&|| false),
+            repository: blobs::LastOpened::default(),
         };
         walk.through(&tree, &Looked::default(), &mut Seen::default()).unwrap();
         let is_closed = |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_));

@@ -62,7 +62,7 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Result<C
     if ask(libc::R_OK, Access::READ, Kind::Read)? == IsStatic::Yes
         && matches!(subject, Subject::Path(_, _, Last::Follow))
     {
-        context.note_continued(Kind::Read, subject.asked(), &object);
+        context.note_continued(Kind::Read, subject.asked());
     }
     ask(libc::W_OK, Access::WRITE, Kind::Write)?;
     if mode & libc::X_OK != 0

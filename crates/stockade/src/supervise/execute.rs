@@ -51,7 +51,7 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<CallAnswer,
     context.tell_allowed(&RefusedAttempt::on(Kind::Execute, subject.asked()), object.name());
     // What lies in the base changes with the machine alone.
     if context.judge.object(Access::READ, &object) == AccessVerdict::Static {
-        context.note_continued(Kind::Execute, subject.asked(), &object);
+        context.note_continued(Kind::Execute, subject.asked());
     }
     Ok(answer)
 }

@@ -122,8 +122,9 @@ impl Judge<'_> {
             return false;
         }
         let objects = blobs::objects_for(&self.run_policy.matcher(), object.name());
+        let objects = objects.and_then(|objects| blobs::Objects::open(&objects));
         let read = || self.worker_fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
-        objects.is_some_and(|objects| read().and_then(|file| blobs::holds(&objects, &file)).unwrap_or(false))
+        objects.is_some_and(|objects| read().and_then(|file| objects.hold(&file)).unwrap_or(false))
     }
 
     /// Judges a file by the denied name that it may have: a file denied by one name is denied by all.

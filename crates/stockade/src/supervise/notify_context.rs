@@ -1,19 +1,23 @@
 //! One call as a worker handles it: the caller, the policies, and the deferral of a call that isn't answered here.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
 use std::sync::atomic::Ordering;
 
 use super::answer::{CallAnswer, Errno};
 use super::approvals::{self, ApprovedGrants, CallGrants, CallSite};
 use super::caller::Caller;
-use super::pinned::Pinned;
+use super::judge::AccessVerdict;
 use super::policy_stack::PolicyStack;
 use super::run_policy::RunPolicy;
 use super::shared::Shared;
 use super::worker::{Slow, Worker};
 use super::worker_fds::{Isolation, WorkerFds};
 use crate::network::RunNetwork;
+use crate::policy::Access;
 use crate::report::{Kind, Refusal};
 use stockade_sys::file;
 use stockade_sys::notify::Notification;
@@ -84,12 +88,15 @@ impl<'a> NotifyContext<'a> {
         !self.shared().tells_all() && self.judge.innermost().is_some_and(is_known)
     }
 
-    /// Remembers that this use of a path was continued. Not in a scratch directory, where the run may soon have another
-    /// object by that name.
-    pub fn note_continued(&self, kind: Kind, path: &[u8], object: &Pinned) {
+    /// Remembers that this use of a path was continued: a path that lies in the base as it is written. By a link anywhere else the
+    /// run could lead it to another object.
+    pub fn note_continued(&self, kind: Kind, path: &[u8]) {
         const MOST: usize = 4096;
-        if path.starts_with(b"/")
-            && !self.judge.is_in_a_scratch(object.name())
+        let name = Path::new(OsStr::from_bytes(path));
+        let is_plain = name.is_absolute() && !name.components().any(|part| part == Component::ParentDir);
+        if is_plain
+            && !self.judge.is_in_a_scratch(name)
+            && self.judge.name(Access::READ, name) == AccessVerdict::Static
             && let Some(run_policy) = self.judge.innermost()
         {
             let mut continued = run_policy.continued(kind);

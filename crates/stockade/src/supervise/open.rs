@@ -350,7 +350,7 @@ impl Open {
         {
             // In the base, which the run doesn't change.
             if is_static == IsStatic::Yes && self.is_plain_read() {
-                context.note_continued(Kind::Read, self.path.bytes(), &object);
+                context.note_continued(Kind::Read, self.path.bytes());
             }
             return Ok(CallAnswer::Continue(proof));
         }

@@ -67,6 +67,11 @@ impl PolicyStack<'_> {
         })
     }
 
+    /// Judges access to a name.
+    pub fn name(&self, access: Access, name: &Path) -> AccessVerdict {
+        self.all(|judge| judge.name(access, name))
+    }
+
     /// Judges access to an existing object. `access` is READ, WRITE or both.
     pub fn object(&self, access: Access, object: &Pinned) -> AccessVerdict {
         self.all(|judge| judge.object(access, object))

@@ -185,7 +185,7 @@ fn a_database_without_a_log_goes_on_where_it_ended_also_if_its_head_is_behind() 
 
 #[test]
 fn rows_in_the_log_get_no_new_head() {
-    for content in [None, Some("altered\n")] {
+    for content in [None, Some("altered\n"), Some("")] {
         let state = State::new();
         append(&state, 1..=2);
         match content {

@@ -158,12 +158,17 @@ fn a_head_that_was_taken_away_stays_missing_whatever_is_written_later() {
     assert_eq!(fault(&state), None);
 }
 
-/// A run that was killed between its first rows and the head's first line.
 #[test]
-fn an_empty_head_is_still_being_made() {
+fn an_empty_head_is_of_a_trail_without_rows_or_was_emptied() {
     let state = trail(3);
     std::fs::write(state.file("audit.head"), "").unwrap();
     Trail::open(&state.path()).unwrap().append(&[entry(4)]).unwrap();
+    assert_eq!(fault(&state), Some(Fault::Headless { newest: 4 }));
+    // A run that was killed before its first row.
+    let state = State::new();
+    std::fs::create_dir_all(state.path()).unwrap();
+    std::fs::write(state.file("audit.head"), "").unwrap();
+    Trail::open(&state.path()).unwrap().append(&[entry(1)]).unwrap();
     assert_eq!(fault(&state), None);
 }
 
