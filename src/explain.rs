@@ -43,12 +43,7 @@ pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
         true => writeln!(out, "{:#}", as_json(&report)),
         false => print(&report, out),
     };
-    match printed {
-        // The reader closed the pipe, as `head` does.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => Err(Failure::new(REFUSED, &error)),
-        Ok(()) => Ok(0),
-    }
+    printed.map(|()| 0).map_err(|error| Failure::new(REFUSED, &error))
 }
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {

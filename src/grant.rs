@@ -1,6 +1,6 @@
 //! `stockade grant`: shows and revokes permanent grants.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use super::REFUSED;
@@ -58,10 +58,7 @@ fn print<'g>(
     text: fn(&StoredGrant) -> String,
 ) -> Result<(), Failure> {
     for grant in grants {
-        match writeln!(out, "{}", text(grant)) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
-            other => other.map_err(|error| Failure::new(REFUSED, &error))?,
-        }
+        writeln!(out, "{}", text(grant)).map_err(|error| Failure::new(REFUSED, &error))?;
     }
     Ok(())
 }

@@ -33,10 +33,7 @@ pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&answer).unwrap_or_default()),
         false => print(&answer, &Grants::of(&answer, &setting).left_out, out),
     };
-    match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
-        _ => Ok(0),
-    }
+    printed.map(|()| 0).map_err(|error| Failure::new(REFUSED, &error))
 }
 
 /// A script's text.
@@ -115,7 +112,7 @@ fn print(answer: &Inference, left_out: &[String], out: &mut dyn Write) -> io::Re
     for evidence in &answer.evidence {
         writeln!(
             out,
-            "  {:>4}:{:<3} {:<8} {}    {}",
+            "  {:>4}:{:<3} {:<11} {}    {}",
             evidence.line,
             evidence.column,
             word(evidence.effect),
@@ -168,15 +165,15 @@ fn word(effect: Effect) -> &'static str {
     match effect {
         Effect::Read => "reads",
         Effect::Write => "writes",
-        Effect::Connect => "connects",
-        Effect::Listen => "listens",
+        Effect::Connect => "connects to",
+        Effect::Listen => "listens on",
         Effect::Env => "variable",
         Effect::Start => "starts",
         Effect::Dynamic => "unclear",
     }
 }
 
-/// The evidence of an answer in a few words: `reads ./data/a.csv, connects api.example.com and 3 more`.
+/// The evidence of an answer in a few words: `reads ./data/a.csv, connects to api.example.com and 3 more`.
 pub fn reasons(answer: &Inference) -> String {
     const MOST: usize = 3;
     let weighty: Vec<&Evidence> = answer

@@ -166,12 +166,41 @@ fn act(task: &Task) -> Result<u8, Failure> {
     }
 }
 
-/// Runs an action that prints to standard output, which its reader may close early.
+/// Standard output, which its reader may close early, as `head` does.
+struct Output {
+    out: io::BufWriter<io::StdoutLock<'static>>,
+    is_closed: bool,
+}
+
+impl Output {
+    fn noting<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        written.inspect_err(|error| self.is_closed |= error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.noting(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.noting(flushed)
+    }
+}
+
+/// Runs an action that prints to standard output. A reader that has closed it is no failure.
 fn to_output(action: impl FnOnce(&mut dyn Write) -> Result<u8, Failure>) -> Result<u8, Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Output {
+        out: io::BufWriter::new(io::stdout().lock()),
+        is_closed: false,
+    };
     let result = action(&mut out);
-    match out.flush() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(REFUSED, &error)),
-        _ => result,
+    let flushed = out.flush();
+    match (result, flushed) {
+        (Err(_), _) if out.is_closed => Ok(0),
+        (_, Err(error)) if !out.is_closed => Err(Failure::new(REFUSED, &error)),
+        (result, _) => result,
     }
 }

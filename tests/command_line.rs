@@ -269,3 +269,23 @@ fn each_task_has_a_page_of_the_manual() {
         assert!(page.contains(&format!(".TH {name} 1")), "{page}");
     }
 }
+
+/// As `head` does. `bash` says what each side of a pipe ended with.
+#[test]
+fn a_reader_that_has_enough_ends_the_output_quietly() {
+    let place = Place::new();
+    for words in [
+        "completions bash",
+        "config show --json",
+        "profile show workspace",
+        "profile schema",
+    ] {
+        let line = format!("'{STOCKADE}' {words} | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}");
+        let finished = finish(place.command("bash").args(["-c", &line]), b"");
+        assert_eq!(
+            (finished.stdout(), finished.stderr()),
+            ("0\n".into(), String::new()),
+            "{words}"
+        );
+    }
+}

