@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 
 use sha1::{Digest, Sha1};
 
+use crate::plan::Links;
 use crate::policy::{Access, Matcher};
+use crate::ruleset::pin;
 use stockade_sys::file::{self, OpenHow, each_entry};
 
 /// The longest file that is looked up.
@@ -42,9 +44,7 @@ pub struct Objects {
 impl Objects {
     /// Opens a directory of objects, to which no link may lead.
     pub fn open(directory: &Path) -> Option<Objects> {
-        let nowhere = io::stderr();
-        let opened = open_inside(nowhere.as_fd(), directory.as_os_str().as_bytes(), libc::O_DIRECTORY, 0);
-        let directory = opened.ok()?;
+        let directory = pin(directory, Links::Refused).ok()?.into();
         let indexes = OnceCell::new();
         Some(Objects { directory, indexes })
     }
@@ -81,12 +81,7 @@ impl Objects {
         let hex: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = format!("{}/{}", &hex[..2], &hex[2..]);
         // Not opened for reading, which the run could watch.
-        let found = open_inside(
-            self.directory.as_fd(),
-            path.as_bytes(),
-            libc::O_PATH,
-            libc::RESOLVE_BENEATH,
-        );
+        let found = open_inside(self.directory.as_fd(), path.as_bytes(), libc::O_PATH);
         found.is_ok_and(|found| is_regular(found.as_fd()))
     }
 }
@@ -152,10 +147,10 @@ fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens something to which no link leads.
-fn open_inside(base: BorrowedFd<'_>, path: &[u8], flags: i32, resolve: u64) -> io::Result<OwnedFd> {
+/// Opens something in a directory, to which no link leads.
+fn open_inside(base: BorrowedFd<'_>, path: &[u8], flags: i32) -> io::Result<OwnedFd> {
     let how = OpenHow {
-        resolve: libc::RESOLVE_NO_SYMLINKS | resolve,
+        resolve: libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH,
         ..OpenHow::existing(flags | libc::O_NOFOLLOW)
     };
     file::open(base, &CString::new(path)?, how)
@@ -168,16 +163,11 @@ fn is_regular(object: BorrowedFd<'_>) -> bool {
 /// The indexes of the packs in a directory of objects.
 fn read_indexes(objects: BorrowedFd<'_>) -> Vec<Vec<u8>> {
     let (mut indexes, mut bytes) = (Vec::new(), MOST_BYTES);
-    let Ok(packs) = open_inside(objects, b"pack", libc::O_DIRECTORY, libc::RESOLVE_BENEATH) else {
+    let Ok(packs) = open_inside(objects, b"pack", libc::O_DIRECTORY) else {
         return indexes;
     };
     let mut read = |name: &[u8]| -> io::Result<()> {
-        let index = File::from(open_inside(
-            packs.as_fd(),
-            name,
-            libc::O_NONBLOCK,
-            libc::RESOLVE_BENEATH,
-        )?);
+        let index = File::from(open_inside(packs.as_fd(), name, libc::O_NONBLOCK)?);
         let length = index.metadata()?.len();
         if is_regular(index.as_fd()) && length <= bytes {
             let mut text = Vec::with_capacity(length as usize);

@@ -3,7 +3,6 @@
 //! The tops of the trees and the directories directly in them are looked at now and then, and at the end: one statx(2) each, and a
 //! listing where something changed. (inotify(7) would tell at once, but ending a watch takes the kernel 15 ms.)
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -80,17 +79,16 @@ impl LateSecrets {
         }
         let matcher = Matcher::new(&self.policy);
         // What the repository holds is none: the look before the start went by it, too.
-        let (repository, opened) = (RefCell::new(blobs::LastOpened::default()), Cell::new(0));
-        let is_held = |path: &Path| {
-            let Some(objects) = blobs::objects_for(&matcher, path).filter(|_| opened.get() <= MOST_REPOSITORIES) else {
+        let (mut repository, mut opened) = (blobs::LastOpened::default(), 0);
+        let mut is_held = |path: &Path| {
+            let Some(objects) = blobs::objects_for(&matcher, path).filter(|_| opened <= MOST_REPOSITORIES) else {
                 return false;
             };
-            let mut repository = repository.borrow_mut();
             let (objects, is_new) = repository.open(objects);
-            opened.set(opened.get() + usize::from(is_new));
+            opened += usize::from(is_new);
             path.is_dir() || objects.is_some_and(|objects| objects.hold_file(path))
         };
-        let is_closed =
+        let mut is_closed =
             |path: &Path| matches!(matcher.decide(Access::READ, path), AccessDecision::Denied(_)) && !is_held(path);
         let names = changed
             .iter()

@@ -22,7 +22,7 @@ use crate::report::Kind;
 pub fn execve(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     let subject = Subject::followed(context, context.caller().registers.long(0))?;
     match context.has_continued(Kind::Execute, subject.asked()) {
-        true => start(context, &subject, || subject.asked().to_vec()),
+        true => start(context, &subject, subject.asked()),
         false => execute(context, &subject),
     }
 }
@@ -44,9 +44,7 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<CallAnswer,
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED);
     }
-    let answer = start(context, subject, || {
-        object.name().as_os_str().as_encoded_bytes().to_vec()
-    })?;
+    let answer = start(context, subject, object.name().as_os_str().as_encoded_bytes())?;
     refuse_interpreter(context, &object)?;
     context.tell_allowed(&RefusedAttempt::on(Kind::Execute, subject.asked()), object.name());
     // What lies in the base changes with the machine alone.
@@ -57,10 +55,10 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Result<CallAnswer,
 }
 
 /// Lets the caller execute a program that may be executed, unless it may start no more.
-fn start(context: &NotifyContext<'_>, subject: &Subject, target: impl Fn() -> Vec<u8>) -> Result<CallAnswer, Errno> {
+fn start(context: &NotifyContext<'_>, subject: &Subject, target: &[u8]) -> Result<CallAnswer, Errno> {
     match context.judge.refuses_to_start(context.caller()) {
         Some(reason) => {
-            context.note(&RefusedAttempt::on(Kind::Execute, subject.asked()), &target(), reason);
+            context.note(&RefusedAttempt::on(Kind::Execute, subject.asked()), target, reason);
             Err(CLOSED)
         }
         None => Ok(CallAnswer::Continue(MayContinue::execute())),
