@@ -509,6 +509,18 @@ fn what_the_repository_holds_is_no_late_secret_either() {
     );
 }
 
+/// No rule can be made for it before the start.
+#[test]
+fn what_is_granted_and_made_later_is_read_through_the_supervisor() {
+    let ran = marked("project")
+        .flags(["--write", "@HOME/made"])
+        .bash("cd @HOME; mkdir -p made/in; echo one >made/a; echo two >made/in/b; cat made/a made/in/b")
+        .any_stderr()
+        .stdout("one\ntwo\n")
+        .ends();
+    assert_eq!(trace(&ran), "marked ");
+}
+
 /// A static program, or one with a C library of its own, makes opens without the mark.
 #[test]
 fn what_is_opened_without_the_mark_is_read_and_refused_alike() {

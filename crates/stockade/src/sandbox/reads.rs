@@ -221,7 +221,9 @@ fn native(
     // First what decides whether anything is read natively: a large tree that is only read takes nothing of its budget.
     let decides = |tree: &Path| chosen().any(|grant| must_be_open(grant) && grant.path.starts_with(tree));
     let (first, last): (Vec<_>, Vec<_>) = trees.iter().partition(|(tree, _)| decides(tree));
-    for (tree, (access, links)) in first.into_iter().chain(last) {
+    // What doesn't exist yet gets no rule: the supervisor judges what the run makes there.
+    let exists = |(tree, _): &(&&Path, _)| fs::symlink_metadata(tree).is_ok();
+    for (tree, (access, links)) in first.into_iter().chain(last).filter(exists) {
         let opened = match Mounts::unusual(iter::once(*tree)) {
             Some(place) => Err(KeptExact::Mounted(place)),
             None => through(walk, tree).and_then(|()| walk.open(tree, *access, *links, &mut native.openings)),
