@@ -470,6 +470,38 @@ fn a_directory_of_a_tree_that_an_answer_granted_is_copied_and_not_moved_to_where
     assert_eq!(ran.report()["enforcement"]["trace"], "marked");
 }
 
+/// Others may have made something closed in it.
+#[test]
+fn a_directory_of_a_tree_that_did_not_exist_is_copied_and_not_moved_to_where_the_kernel_reads() {
+    let code = "import os, time\n\
+                open('started', 'w')\n\
+                while not os.path.exists('@HOME/made/ready'): time.sleep(0.05)\n\
+                os.rename('@HOME/made/c', '@HOME/made/d')\n\
+                try: os.rename('@HOME/made/d', 'd')\n\
+                except OSError as error: print(error.strerror)\n\
+                try: os.rename('@HOME/made', 'd')\n\
+                except OSError as error: print(error.strerror)\n\
+                for path in '@HOME/made/d/.aws/credentials', 'd/.aws/credentials':\n  \
+                  try: print(open(path).read())\n  \
+                  except OSError as error: print(error.strerror)\n";
+    let begun = marked("project").flags(["--write", "@HOME/made"]).python(code);
+    let (started, made) = (begun.place.path("started"), begun.place.home.join("made"));
+    let maker = std::thread::spawn(move || {
+        while !started.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        fs::create_dir_all(made.join("c/.aws")).unwrap();
+        fs::write(made.join("c/.aws/credentials"), "SECRET").unwrap();
+        fs::write(made.join("ready"), "").unwrap();
+    });
+    let ran = begun
+        .any_stderr()
+        .stdout("Invalid cross-device link\nInvalid cross-device link\nPermission denied\nNo such file or directory\n")
+        .ends();
+    maker.join().unwrap();
+    assert_eq!(trace(&ran), "marked ");
+}
+
 /// Made after the look it would lie open in a tree that was looked through without it.
 #[test]
 fn stockades_own_places_are_closed_where_they_are_not_there_yet() {

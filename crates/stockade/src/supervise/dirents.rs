@@ -442,10 +442,10 @@ fn judge_move(
     refuse_bringing(context, (old_name, moved, first), new_name, &arriving)?;
     refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
     refuse_filling_from_own(context, (old, moved), new, &arriving)?;
-    refuse_unseen(context, (old_name, moved), &arriving)?;
+    refuse_unseen(context, (old_name, moved), new_name, &arriving)?;
     if exchanges {
         refuse_filling_from_own(context, (new, replaced), old, &leaving)?;
-        refuse_unseen(context, (new_name, replaced), &leaving)?;
+        refuse_unseen(context, (new_name, replaced), old_name, &leaving)?;
         refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
         refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         refuse_bringing(context, (new_name, replaced, second), old_name, &leaving)?;
@@ -507,15 +507,20 @@ fn refuse_bringing(
     context.enforce(verdict, attempt, new, CLOSED).map(drop)
 }
 
-/// Refuses to move a directory out of a tree that was granted since the start, where the kernel alone judges reads: the look before
-/// the start went through other trees.
+/// Refuses to move a directory out of a tree that wasn't looked through before the start to where the kernel alone judges reads: out
+/// of one that was granted since, and one that didn't exist yet.
 fn refuse_unseen(
     context: &NotifyContext<'_>,
     (old, moved): (&Path, Option<PinnedEntry>),
+    new: &Path,
     attempt: &RefusedAttempt<'_>,
 ) -> Result<(), Errno> {
     let run_config = &context.shared().run.run_config;
-    let is_seen = || run_config.is_private(old) || run_config.policy.granting(Access::DELETE, old).is_some();
+    let is_granted = || run_config.policy.granting(Access::DELETE, old).is_some();
+    let is_seen = || {
+        run_config.is_private(old)
+            || is_granted() && (run_config.was_looked_through(old) || !run_config.was_looked_through(new))
+    };
     if run_config.supervision.trace == Trace::Exact || moved.is_some_and(|moved| !moved.is_directory()) || is_seen() {
         return Ok(());
     }

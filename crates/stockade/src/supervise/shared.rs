@@ -67,6 +67,11 @@ impl RunConfig {
         self.native.iter().any(|tree| name != tree && name.starts_with(tree))
     }
 
+    /// Whether it lies in a tree that was looked through before the start, or is one.
+    pub fn was_looked_through(&self, name: &Path) -> bool {
+        self.native.iter().any(|tree| name.starts_with(tree))
+    }
+
     pub fn is_in_cache(&self, name: &Path) -> bool {
         self.cache.as_ref().is_some_and(|cache| name.starts_with(cache))
     }
