@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_repository_holds_what_git_says_it_does() {
-        let place = tempfile::tempdir().unwrap();
+        // Not in `/tmp`: runs of other tests read there by themselves, and would tell of the `.env`.
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
         let git = |words: &[&str]| {
             let mut command = Command::new("git");
             command.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_by_a_link_or_waited_for() {
-        let place = tempfile::tempdir().unwrap();
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
         let place = place.path().canonicalize().unwrap();
         let at = |name: &str| place.join(name);
         fs::create_dir_all(at("objects/pack")).unwrap();
