@@ -128,7 +128,8 @@ fn a_tool_with_the_name_of_another_servers_is_told_or_refused() {
     let mut client = Start::wrapped(&["--name", "second"]).start(&place);
     assert!(client.tools().contains(&"echo".to_owned()));
     let (_, stderr) = client.end();
-    assert!(stderr.contains("the server `first` has a tool `echo` too"), "{stderr}");
+    assert!(stderr.contains("the server `first` has the tools `"), "{stderr}");
+    assert!(stderr.contains(" more too") && stderr.lines().count() == 1, "{stderr}");
     configure(&place, "[mcp.servers.second]\non_shadowed_tools = \"refuse\"\n");
     let mut client = Start::wrapped(&["--name", "second"]).start(&place);
     assert!(client.tools().is_empty());
