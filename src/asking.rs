@@ -194,6 +194,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
         },
         lifetimes: vec![Lifetime::Once],
         granted_beside: 0,
+        refused_beside: 0,
         live: false,
         timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
     };

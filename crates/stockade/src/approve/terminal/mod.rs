@@ -26,7 +26,8 @@ use nix::unistd::{Pid, getpgrp};
 
 use super::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use super::{
-    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, person,
+    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, NO_MORE, PAUSE_AFTER_ONE_GONE,
+    person,
 };
 use crate::mutex::lock;
 use device::Device;
@@ -217,8 +218,11 @@ impl Terminal {
             TypedReply::Interrupt => question::refused(request, Some("Ctrl-C")),
         };
         let room = width.saturating_sub(fit::columns(&words)).max(LEAST_NAME);
-        let line = words + &fit::shortened(&name, room);
-        self.ink.styled(style, &fit::broken(&line, width))
+        let mut line = fit::broken(&(words + &fit::shortened(&name, room)), width);
+        if request.ends_by_no() && matches!(said, TypedReply::Answer(Choice::No { all: false }, _)) {
+            line += &format!("\nstockade: {NO_MORE}");
+        }
+        self.ink.styled(style, &line)
     }
 }
 

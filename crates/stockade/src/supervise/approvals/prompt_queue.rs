@@ -233,7 +233,9 @@ impl PromptQueue {
         };
         let asking = &self.approvals.asking;
         let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
-        request.granted_beside = self.approvals.log().granted_beside(&Group::of(&question.refusal));
+        let group = Group::of(&question.refusal);
+        request.granted_beside = self.approvals.log().granted_beside(&group);
+        request.refused_beside = self.approvals.log().refused_beside(&group);
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
         let deadline = match &self.hold {
             Some(hold) => Deadline::of(asking.timeout).while_held(is_still_held(hold)),
