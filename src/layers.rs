@@ -122,10 +122,7 @@ pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), 
 /// A closed pipe is no error.
 pub fn unprinted(error: io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure {
-            verbatim: true,
-            ..Failure::text(0, String::new())
-        },
+        io::ErrorKind::BrokenPipe => Failure::text(0, String::new()),
         _ => Failure::new(REFUSED, &error),
     }
 }

@@ -46,6 +46,7 @@ mod script;
 mod shell;
 mod signals;
 mod text_grants;
+mod topics;
 mod trust;
 mod values;
 
@@ -161,6 +162,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Trust(task) => to_output(|out| trust::trust(task, out)),
         Task::Rules(task) => to_output(|out| rules::rules(task, out)),
         Task::Completions { shell } => to_output(|out| generated::completions(*shell, out)),
+        Task::Help { topic } => to_output(|out| topics::page(topic, out)),
         Task::ManPages { directory } => generated::man_pages(directory),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }

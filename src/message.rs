@@ -49,8 +49,6 @@ pub struct Failure {
     pub details: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the message already has its prefix (clap's do).
-    pub verbatim: bool,
 }
 
 impl Failure {
@@ -71,7 +69,6 @@ impl Failure {
             message,
             details: Vec::new(),
             hint: None,
-            verbatim: false,
         }
     }
 
@@ -82,7 +79,6 @@ impl Failure {
             message: message.into(),
             details: Vec::new(),
             hint: None,
-            verbatim: false,
         }
     }
 
@@ -94,25 +90,20 @@ impl Failure {
 
     /// Prints it to standard error; a closed standard error is no error.
     pub fn print(&self) {
-        write(&self.lines());
+        // A closed pipe has nothing to say.
+        if !self.message.is_empty() {
+            write(&self.lines());
+        }
     }
 
     /// The lines to be printed.
     pub fn lines(&self) -> String {
-        let mut text = String::new();
-        if self.verbatim {
-            text.push_str(&escaped(&self.message));
-            text.push('\n');
-        } else {
-            text.push_str("stockade: ");
-            text.push_str(&escaped(&self.message));
-            text.push('\n');
-            for detail in &self.details {
-                let _ = writeln!(text, "  {}", escaped(detail));
-            }
-            if let Some(hint) = &self.hint {
-                let _ = write!(text, "\nhint: {}\n", escaped(hint));
-            }
+        let mut text = format!("stockade: {}\n", escaped(&self.message));
+        for detail in &self.details {
+            let _ = writeln!(text, "  {}", escaped(detail));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = write!(text, "\nhint: {}\n", escaped(hint));
         }
         text
     }

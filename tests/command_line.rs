@@ -12,7 +12,7 @@ fn stockade(place: &Place, words: &[&str]) -> Finished {
 fn a_bare_stockade_prints_help_and_exits_0() {
     let place = Place::new();
     let help = stockade(&place, &["--help"]).stdout();
-    for (words, text) in [(&[][..], &*help), (&["grant"], "Usage: stockade grant <COMMAND>")] {
+    for (words, text) in [(&[][..], &*help), (&["grant"], "Usage: stockade grant <TASK>")] {
         let bare = stockade(&place, words);
         assert_eq!(
             (bare.status.code(), bare.stderr()),

@@ -80,11 +80,11 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         HASH  @ROOT/.stockade/config.toml  # has changed, doesn't count
         Some(0)
         ");
-    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+    insta::assert_snapshot!(told(&place, &["trust", "--remove"]), @"
         @ROOT isn't trusted any more
         Some(0)
         ");
-    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+    insta::assert_snapshot!(told(&place, &["trust", "--remove"]), @"
         @ROOT wasn't trusted
         Some(0)
         ");

@@ -25,7 +25,7 @@ use trust::Pins;
 pub use error::TrustError;
 pub use line::{Line, Missing};
 pub use project::{Project, Trust};
-pub use remember::{Written, remember};
+pub use remember::{Written, remember, remove_rules};
 use stockade::policy::Mode;
 pub use trust::{Pinned, revoke, trust, trusted};
 pub use widening::Widening;
@@ -174,7 +174,7 @@ impl Layers {
             let gone = self.gone.iter();
             let said = gone.map(|path| {
                 format!(
-                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --revoke` forgets it",
+                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --remove` forgets it",
                     path.display()
                 )
             });
