@@ -104,6 +104,11 @@ fn a_tool_that_changed_is_told_or_refused_until_it_is_accepted() {
         (Some(0), "accepted echo\n".to_owned())
     );
     assert_eq!(stockade(&place, &["mcp", "tools", "files"]).0, Some(0));
+    let (_, servers) = stockade(&place, &["mcp", "list"]);
+    assert!(
+        servers.starts_with("files  ") && servers.lines().count() == 1,
+        "{servers}"
+    );
     assert!(session("2").0);
 }
 
