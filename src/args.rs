@@ -22,7 +22,7 @@ use super::REFUSED;
 use super::ask::Ask;
 use super::help;
 use super::hook_flags::HookTask;
-use super::install::{McpInstall, McpUninstall};
+use super::install::{McpInstall, McpStatus, McpUninstall};
 use super::message::Failure;
 use super::moment;
 use super::values::{parse_agent, parse_network};
@@ -136,6 +136,14 @@ pub enum Task {
 pub enum McpTask {
     /// Run an MCP server inside a permission profile; its client notices nothing but refusals
     Wrap(Box<McpWrap>),
+    /// List the servers that ran under `mcp wrap`
+    List {
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which servers of MCP clients Stockade confines; exit code 1 if one runs unconfined
+    Status(McpStatus),
     /// List a server's tools, and accept them as they were listed last; exit code 1 if one isn't accepted
     Tools(McpTools),
     /// Put `stockade mcp wrap` before the servers of an MCP client
@@ -174,7 +182,7 @@ pub struct McpTools {
 
 #[derive(Debug, Clone, Args)]
 pub struct Run {
-    /// Profile, by name or file [default: the agent's, else minimal]
+    /// Profile, by name or file [default: the agent's, else that of `[run]` in `config.toml`, else minimal]
     #[arg(long, value_name = "NAME|FILE", help_heading = PLACE)]
     pub profile: Option<String>,
     /// Hash that the profile has to have: that of the one that the caller has judged
@@ -301,6 +309,12 @@ pub struct Run {
     /// Print Stockade's own messages to this descriptor, in place of standard error
     #[arg(long, value_name = "fd:N", value_parser = parse_descriptor, help_heading = RECORDS, hide_short_help = true)]
     pub messages: Option<i32>,
+    /// Say nothing but refusals, questions and failures
+    #[arg(short, long, help_heading = RECORDS, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say what Stockade does, stage by stage, and how long each takes
+    #[arg(short, long, help_heading = RECORDS)]
+    pub verbose: bool,
     /// Keep no record of the script
     #[arg(long, help_heading = RECORDS, hide_short_help = true)]
     pub forget: bool,
@@ -636,7 +650,11 @@ pub enum Audit {
         output: Option<PathBuf>,
     },
     /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
-    Verify,
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Write records as JSON, one a line
     Export {
         /// As Stockade's own JSON (`schemas/audit.schema.json`)

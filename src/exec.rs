@@ -10,7 +10,7 @@ use super::ask::Ask;
 use super::infer::{MOST_REASONS, Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
-use super::message::{Failure, note};
+use super::message::{Failure, inform, note};
 use super::text_grants::Grants;
 use super::{acting, ledger, run, script};
 use stockade::ServedTo;
@@ -51,7 +51,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         },
     )?;
     let state = state.filter(|_| is_remembered(task));
-    note(&choice.said(given, task, state.is_some()));
+    inform(&choice.said(given, task, state.is_some()));
     if let Some(state) = &state {
         if let Some(profile) = &task.profile {
             script::must_load(profile)?;

@@ -141,6 +141,10 @@ pub(crate) fn tell_fault(fault: &Fault) {
 const REPORT_IT: &str = "this is a bug in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
+    if let Task::Run(run) | Task::Exec(run) = task {
+        message::be_quiet(run.quiet);
+        log::start_if(run.verbose);
+    }
     match task {
         Task::Run(run) => run::run(run),
         Task::Exec(run) => exec::exec(run),

@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use stockade::profile::ProfileError;
 use stockade_text::quote::quoted;
@@ -132,6 +133,21 @@ fn file_of_name(error: &stockade::Error) -> Option<String> {
             quoted(file.as_ref())
         )
     })
+}
+
+/// Whether only refusals, questions and failures are told.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out from now on what [`inform`] would print.
+pub fn be_quiet(is_quiet: bool) {
+    QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Prints one line that a person may not want to read.
+pub fn inform(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        note(text);
+    }
 }
 
 /// Prints one line that isn't a failure.
