@@ -2,7 +2,7 @@
 
 use super::scene::{Foreground, Mode, Scene};
 use super::stage::Stage;
-use crate::approve::{Choice, Extent, Lifetime};
+use crate::approve::{Answer, Choice, Extent, Lifetime};
 
 const PROMPT: &str = " s)? ";
 
@@ -127,9 +127,20 @@ fn ctrl_c_is_a_no_and_ends_what_is_in_the_foreground() {
 
 #[test]
 fn the_other_keys_that_end_programs_are_a_no_too() {
-    for keys in ["\x04", "once\x04", "\x1a", "\x1c\r"] {
+    for keys in ["\x04", "once\x04", "\x1c\r"] {
         assert_eq!(answered(keys), Choice::No { all: false }, "{keys:?}");
     }
+}
+
+#[test]
+fn ctrl_z_answers_nothing_and_gives_the_terminal_back() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types("y\x1a");
+    stage.awaits("stockade: stopped; the question comes again\r\n");
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer, Answer::silence("Ctrl-Z"));
+    assert!(outcome.is_mode_as_before && outcome.is_foreground_as_before && outcome.do_others_live);
 }
 
 #[test]
