@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
-use super::ask::Ask;
 use super::infer::{MOST_REASONS, Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
@@ -263,9 +262,8 @@ impl Choice {
                 answer.confidence
             ),
             Why::Read(answer) => {
-                let why = match self.grants.rest(MOST_REASONS) {
-                    Some(rest) if task.ask == Ask::Never => format!(" and is refused the rest: {rest}"),
-                    Some(rest) => format!(" and asks for the rest: {rest}"),
+                let why = match self.grants.rest(&task.ask, MOST_REASONS) {
+                    Some(rest) => format!(" and {rest}"),
                     None => format!(": {}", reasons(answer)),
                 };
                 format!("`{name}` runs under `{profile}`{why} ({})", answer.confidence)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::REFUSED;
 use super::args::Infer;
+use super::ask::Ask;
 use super::message::Failure;
 use super::text_grants::Grants;
 use super::{reader, script};
@@ -135,8 +136,8 @@ fn print(answer: &Inference, grants: &Grants, out: &mut dyn Write) -> io::Result
     {
         writeln!(out, "  {}", visible(why))?;
     }
-    if let Some(rest) = grants.rest(usize::MAX) {
-        writeln!(out, "\n`stockade exec` asks for the rest: {rest}")?;
+    if let Some(rest) = grants.rest(&Ask::Auto, usize::MAX) {
+        writeln!(out, "\n`stockade exec` {rest}")?;
     }
     let least = &answer.least_grants;
     let is_said = (&least.profile, &least.flags) == (&answer.runs_as, &answer.runs_with);

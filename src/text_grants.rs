@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::acting;
+use super::ask::Ask;
 use stockade::Sandbox;
 use stockade::policy::{Access, Matcher, Policy, is_unsecure};
 use stockade::profile::{loads_code, visible};
@@ -100,14 +101,20 @@ impl Grants {
         });
     }
 
-    /// The rest, as `host example.com (--host example.com), reading ./a and 3 more`, no more than `most` of it.
-    pub fn rest(&self, most: usize) -> Option<String> {
+    /// What becomes of the rest, as `asks for the rest: host example.com (--host example.com), reading ./a and 3 more`, no
+    /// more than `most` of it.
+    pub fn rest(&self, ask: &Ask, most: usize) -> Option<String> {
         let said: Vec<String> = self.left_out.iter().map(said_of).collect();
         let more = match said.len().saturating_sub(most) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        (!said.is_empty()).then(|| said[..said.len().min(most)].join(", ") + &more)
+        let verb = match ask {
+            _ if self.left_out.iter().all(|act| act.effect == Effect::Env) => "lacks",
+            Ask::Never => "is refused the rest:",
+            _ => "asks for the rest:",
+        };
+        (!said.is_empty()).then(|| format!("{verb} {}{more}", said[..said.len().min(most)].join(", ")))
     }
 
     /// Grants what can be said in a line: what is there to be written first, of other files one for all of a directory.

@@ -121,6 +121,18 @@ fn infer_names_what_exec_leaves_out() {
     );
 }
 
+/// No program waits for a variable.
+#[test]
+fn a_variable_that_is_not_passed_is_lacking() {
+    let place = Place::new();
+    place.file("s.py", "import os\nprint(os.environ['API_TOKEN'])\n");
+    let infers = finish(place.command(STOCKADE).args(["infer", "s.py"]), b"").stdout();
+    assert!(
+        infers.contains("`stockade exec` lacks variable API_TOKEN (only by `--env API_TOKEN`)\n"),
+        "{infers}"
+    );
+}
+
 #[test]
 fn timeout_is_the_time_limit() {
     run()
