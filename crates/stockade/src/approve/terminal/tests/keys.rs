@@ -133,6 +133,24 @@ fn the_other_keys_that_end_programs_are_a_no_too() {
 }
 
 #[test]
+fn the_last_no_in_a_directory_says_that_it_is_the_last() {
+    for (before, is_last) in [(0, false), (1, true), (2, false)] {
+        let mut scene = Scene::new();
+        scene.request.refused_beside = before;
+        let mut stage = Stage::new(&scene);
+        stage.awaits(PROMPT);
+        stage.types("n\r");
+        assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
+        let said = stage.said();
+        assert_eq!(
+            said.contains("stockade: no more questions come there in this run"),
+            is_last,
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn ctrl_z_answers_nothing_and_gives_the_terminal_back() {
     let mut stage = Stage::new(&Scene::new());
     stage.awaits(PROMPT);
