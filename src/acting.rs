@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::REFUSED;
 use super::args::Run;
 use super::layers::{Here, UnknownAgent};
-use super::message::{Failure, note};
+use super::message::{Failure, inform, note};
 use stockade::Sandbox;
 use stockade::config::Agent;
 use stockade::policy::{Capabilities, Mode, Role};
@@ -84,6 +84,39 @@ impl Acting {
             note(
                 "DANGER: mode `bypass` ignores the agent's scope and allows granted changes without a question; use it only for tests",
             );
+        }
+        Ok(acting)
+    }
+
+    /// The same for `stockade run`: where the flags say nothing, by the configuration's profile for runs.
+    ///
+    /// # Errors
+    /// As of [`Acting::of`].
+    pub fn of_run(run: &Run) -> Result<Acting, Failure> {
+        let mut acting = Acting::of(run)?;
+        let is_plain = run.profile.is_none() && run.agent.is_none() && run.tool.is_none();
+        let Some(here) = is_plain
+            .then(|| Here::if_open(run.root.as_deref()))
+            .transpose()?
+            .flatten()
+        else {
+            return Ok(acting);
+        };
+        if let Some((profile, origin)) = here.layers.run_profile() {
+            inform(&format!("runs under `{profile}`, by {}", visible(&origin.to_string())));
+            acting.profile = profile.to_owned();
+            acting.root = Some(here.root.clone());
+        }
+        let untrusted = here
+            .layers
+            .missing_lines()
+            .into_iter()
+            .find(|line| line.text.starts_with("run."));
+        if let Some(line) = untrusted {
+            note(&format!(
+                "`{}` doesn't count, since the project isn't trusted: `stockade trust` shows it",
+                visible(&line.text)
+            ));
         }
         Ok(acting)
     }

@@ -22,7 +22,7 @@ use super::REFUSED;
 use super::ask::Ask;
 use super::help;
 use super::hook_flags::HookTask;
-use super::install::{McpInstall, McpUninstall};
+use super::install::{McpInstall, McpStatus, McpUninstall};
 use super::message::Failure;
 use super::moment;
 use super::values::{parse_agent, parse_network};
@@ -44,7 +44,7 @@ const ENFORCEMENT: &str = "Enforcement";
 
 /// Runs untrusted programs inside named permission profiles that the Linux kernel enforces
 #[derive(Debug, Parser)]
-#[command(name = "stockade", version)]
+#[command(name = "stockade", version, disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(subcommand)]
     pub task: Task,
@@ -75,19 +75,19 @@ pub enum Task {
     /// List, show, check, test and compare profiles
     #[command(subcommand)]
     Profile(Profile),
-    /// Read a script and print the least profile that it needs
+    /// Read a script and print what `exec` would run it under
     Infer(Infer),
     /// List the scripts that `exec` remembers, and choose their profiles
     #[command(subcommand)]
     Script(ScriptTask),
-    /// List and revoke permanent grants
+    /// List and remove permanent grants
     #[command(subcommand)]
     Grant(Grant),
     /// Decide about a tool call of an agent before it is made
     ///
     /// Exit code 0: allowed, 1: denied, 3: a person has to confirm it.
     Check(Box<Check>),
-    /// List the rules for tool calls, and add to them
+    /// List the rules for tool calls, add to them and remove them
     #[command(subcommand)]
     Rules(Rules),
     /// Review a project's configuration, and trust it until it changes
@@ -117,6 +117,12 @@ pub enum Task {
         #[arg(value_name = "SHELL", value_parser = parse_shell)]
         shell: Shell,
     },
+    /// Print this list, the help of a task, or a page of the documentation
+    Help {
+        /// Task or page
+        #[arg(value_name = "TOPIC")]
+        topic: String,
+    },
     /// Write the manual pages
     #[command(hide = true)]
     ManPages {
@@ -126,10 +132,18 @@ pub enum Task {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum McpTask {
     /// Run an MCP server inside a permission profile; its client notices nothing but refusals
     Wrap(Box<McpWrap>),
+    /// List the servers that ran under `mcp wrap`
+    List {
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which servers of MCP clients Stockade confines; exit code 1 if one runs unconfined
+    Status(McpStatus),
     /// List a server's tools, and accept them as they were listed last; exit code 1 if one isn't accepted
     Tools(McpTools),
     /// Put `stockade mcp wrap` before the servers of an MCP client
@@ -141,6 +155,7 @@ pub enum McpTask {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("profile", |argument| argument.help(PROFILE_OF_SERVER)))]
 pub struct McpWrap {
     /// Name of the server: for `[mcp.servers.NAME]` of `config.toml`, questions and its list of tools [default: from the command]
     #[arg(long, value_name = "NAME")]
@@ -148,6 +163,9 @@ pub struct McpWrap {
     #[command(flatten)]
     pub run: Run,
 }
+
+const PROFILE_OF_SERVER: &str =
+    "Profile, by name or file [default: the server's of `config.toml`, else the agent's, else mcp-standard]";
 
 #[derive(Debug, Args)]
 pub struct McpTools {
@@ -164,7 +182,7 @@ pub struct McpTools {
 
 #[derive(Debug, Clone, Args)]
 pub struct Run {
-    /// Profile, by name or file [default: the agent's, else minimal]
+    /// Profile, by name or file [default: the agent's, else that of `[run]` in `config.toml`, else minimal]
     #[arg(long, value_name = "NAME|FILE", help_heading = PLACE)]
     pub profile: Option<String>,
     /// Hash that the profile has to have: that of the one that the caller has judged
@@ -291,6 +309,12 @@ pub struct Run {
     /// Print Stockade's own messages to this descriptor, in place of standard error
     #[arg(long, value_name = "fd:N", value_parser = parse_descriptor, help_heading = RECORDS, hide_short_help = true)]
     pub messages: Option<i32>,
+    /// Say nothing but refusals, questions and failures
+    #[arg(short, long, help_heading = RECORDS, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say what Stockade does, stage by stage, and how long each takes
+    #[arg(short, long, help_heading = RECORDS)]
+    pub verbose: bool,
     /// Keep no record of the script
     #[arg(long, help_heading = RECORDS, hide_short_help = true)]
     pub forget: bool,
@@ -370,7 +394,7 @@ pub struct Infer {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum ScriptTask {
     /// List the scripts, the most recent first
     List {
@@ -400,8 +424,9 @@ pub enum ScriptTask {
         #[arg(long)]
         observed: bool,
     },
-    /// Remove a script's record, and revoke what was approved for it
-    Forget {
+    /// Remove a script's record, and what was approved for it
+    #[command(alias = "forget")]
+    Remove {
         /// The script's file, or the beginning of its hash
         script: String,
     },
@@ -437,7 +462,7 @@ pub struct Learn {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Profile {
     /// List all profiles
     List {
@@ -455,6 +480,17 @@ pub enum Profile {
         /// Root that `./` means [default: current directory]
         #[arg(long, value_name = "DIR", requires = "resolved")]
         root: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a profile of your own, from another one, with a comment for each line
+    New {
+        /// Name of the profile, and of its file in `~/.config/stockade/profiles`
+        name: String,
+        /// Profile that it extends
+        #[arg(long, value_name = "NAME|FILE", default_value = "workspace")]
+        from: String,
     },
     /// Print the paths that every profile closes: secrets, and files that are guarded from writing
     Secrets {
@@ -466,6 +502,9 @@ pub enum Profile {
     Lint {
         /// Profile, by name or file
         name: String,
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
     },
     /// Run the `[tests]` of profiles inside the sandbox; exit code 1 if one fails
     Test {
@@ -567,7 +606,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Audit {
     /// List the newest records, one a line
     List {
@@ -611,7 +650,11 @@ pub enum Audit {
         output: Option<PathBuf>,
     },
     /// Verify the hash chain: report the first altered, removed or moved record; exit code 1 if there is one
-    Verify,
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Write records as JSON, one a line
     Export {
         /// As Stockade's own JSON (`schemas/audit.schema.json`)
@@ -627,19 +670,20 @@ pub enum Audit {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Grant {
     /// List permanent grants
     List {
-        /// Include revoked grants
+        /// Include removed grants
         #[arg(long)]
         all: bool,
         /// Print JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a grant
-    Revoke {
+    /// Remove a grant: it counts no more
+    #[command(alias = "revoke")]
+    Remove {
         /// Id of the grant, from `stockade grant list`
         id: String,
     },
@@ -648,7 +692,7 @@ pub enum Grant {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Cache {
     /// List the caches with their sizes, the most recent first
     List {
@@ -657,6 +701,7 @@ pub enum Cache {
         json: bool,
     },
     /// Remove caches that are not in use
+    #[command(alias = "forget")]
     Remove {
         /// Names or their beginnings, from `stockade cache list`
         #[arg(value_name = "NAME", required_unless_present = "all")]
@@ -668,7 +713,7 @@ pub enum Cache {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Config {
     /// Show the configuration that counts: built in, yours, the project's
     Show {
@@ -692,17 +737,17 @@ pub struct Trust {
     #[arg(value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Trust the present content without a question
-    #[arg(long, conflicts_with_all = ["diff", "revoke", "list"])]
+    #[arg(long, conflicts_with_all = ["diff", "remove", "list"])]
     pub yes: bool,
     /// Trust the content if it has this hash
-    #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "revoke", "list"])]
+    #[arg(long, value_name = "HASH", conflicts_with_all = ["diff", "remove", "list"])]
     pub hash: Option<String>,
     /// Show what the content allows beyond what was trusted before; exit code 1 if it isn't trusted
-    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    #[arg(long, conflicts_with_all = ["remove", "list"])]
     pub diff: bool,
-    /// Revoke the trust
-    #[arg(long, conflicts_with = "list")]
-    pub revoke: bool,
+    /// Remove the trust
+    #[arg(long, alias = "revoke", conflicts_with = "list")]
+    pub remove: bool,
     /// List trusted projects
     #[arg(long, conflicts_with = "root")]
     pub list: bool,
@@ -712,7 +757,7 @@ pub struct Trust {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum Rules {
     /// List the rules that count, in the order of evaluation, with their origins
     List {
@@ -724,20 +769,26 @@ pub enum Rules {
         json: bool,
     },
     /// Add a rule that allows a call to the project's configuration
-    Remember {
-        /// The tool
-        #[arg(long, value_name = "NAME")]
-        tool: String,
-        /// The skill, for `skill_load`
-        #[arg(long, value_name = "NAME")]
-        skill: Option<String>,
-        /// The project's root [default: current directory]
-        #[arg(long, value_name = "DIR")]
-        root: Option<PathBuf>,
-        /// The command line, for `bash`
-        #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-        command: Vec<OsString>,
-    },
+    Remember(RuleOf),
+    /// Remove such a rule
+    #[command(alias = "forget")]
+    Remove(RuleOf),
+}
+
+#[derive(Debug, Args)]
+pub struct RuleOf {
+    /// The tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: String,
+    /// The skill, for `skill_load`
+    #[arg(long, value_name = "NAME")]
+    pub skill: Option<String>,
+    /// The project's root [default: current directory]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The command line, for `bash`
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -802,7 +853,7 @@ impl Arguments {
     /// Reads this process's arguments. Help and version are printed and end the process with 0, and so does help where a task
     /// is missing.
     pub fn read() -> Result<Arguments, Failure> {
-        let words: Vec<OsString> = std::env::args_os().collect();
+        let words = help::asked(std::env::args_os().collect());
         let read = match Task::of_right_words(words.iter().skip(1).cloned()) {
             Some(task) => Ok(Arguments { task }),
             None => Arguments::of(&words),
@@ -814,16 +865,57 @@ impl Arguments {
                 let _ = write!(std::io::stdout(), "{}", error.render());
                 std::process::exit(0)
             }
-            _ => Failure {
-                verbatim: true,
-                ..Failure::text(REFUSED, error.to_string())
-            },
+            _ => of_words(&error.to_string(), &words),
         })?;
         if let Task::Run(run) | Task::Exec(run) = &mut arguments.task {
             run.stray_flag = stray_flag(&words, &run.command);
         }
         Ok(arguments)
     }
+}
+
+/// A message of clap's as one of ours: its first paragraph, and what it says about the way out as the hint.
+fn of_words(text: &str, words: &[OsString]) -> Failure {
+    let said = text.strip_prefix("error: ").unwrap_or(text);
+    let (message, rest) = said.split_once("\n\n").unwrap_or((said, ""));
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let marked = |mark: &str| rest.lines().find_map(|line| line.trim_start().strip_prefix(mark));
+    let task = words
+        .get(1)
+        .and_then(|word| word.to_str())
+        .filter(|word| message_is_of(word, &message));
+    let help = || match task {
+        Some(task) => format!("`stockade {task} --help` shows what it takes"),
+        None => "`stockade --help` lists the tasks".to_owned(),
+    };
+    let usage = || {
+        marked("Usage: ")
+            .map(|usage| format!("`{usage}`"))
+            .filter(|_| message.contains("required"))
+    };
+    let hint = marked("hint: ").or(marked("tip: ")).map(backticked);
+    Failure::text(REFUSED, backticked(&message).replace("subcommand", "task")).hint(match hint {
+        Some(hint) => hint.replace("subcommand", "task"),
+        None => usage().unwrap_or_else(help),
+    })
+}
+
+/// Whether a message is about the words of a task, and not about which task it is.
+fn message_is_of(task: &str, message: &str) -> bool {
+    !task.starts_with('-') && !message.contains(&format!("subcommand '{task}'"))
+}
+
+/// Literals in backticks, which clap has in single quotes.
+fn backticked(text: &str) -> String {
+    let is_inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut before = None;
+    let mut after = text.chars().skip(1).chain([' ']);
+    let marked = text.chars().map(|c| {
+        let is_quote = c == '\'' && !(is_inner(before) && is_inner(after.clone().next()));
+        (before, _) = (Some(c), after.next());
+        if is_quote { '`' } else { c }
+    });
+    marked.collect()
 }
 
 /// The first of a command's words that is a flag of `run`, if no `--` stands before the command, which is the end of all words.

@@ -17,6 +17,7 @@ use stockade::processes::StatFields;
 use stockade::report::{Escalated, Kind, Report};
 use stockade::surroundings::Surroundings;
 use stockade::unconfined;
+use stockade_sys::signals::stop_as_by_key;
 
 /// The approver of a run with these flags; `None` for none.
 ///
@@ -194,11 +195,19 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
         },
         lifetimes: vec![Lifetime::Once],
         granted_beside: 0,
+        refused_beside: 0,
         live: false,
         timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
     };
     let begun = Instant::now();
-    let answer = approver.ask(&request, &Deadline::of(time));
+    let answer = loop {
+        let deadline = Deadline::of(time);
+        let answer = approver.ask(&request, &deadline);
+        if !deadline.is_suspended() {
+            break answer;
+        }
+        stop_as_by_key();
+    };
     let fits = Choice::Yes {
         lifetime: Lifetime::Once,
         extent: Extent::Requested,

@@ -8,6 +8,8 @@ mod otel;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use super::REFUSED;
 use super::args::Audit;
 use super::message::{Failure, note_empty};
@@ -55,7 +57,7 @@ impl From<StoreError> for Failure {
 pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
     let state = state()?;
     match task {
-        Audit::Verify => return verified(&state, out),
+        Audit::Verify { json } => return verified(&state, *json, out),
         Audit::Report { run, since, output, .. } => {
             let has_rows = page::of_trail(&state, run.as_deref(), *since, output.as_deref(), out)?;
             if let (Some(run), false) = (run, has_rows) {
@@ -137,9 +139,20 @@ fn each(
     }
 }
 
-fn verified(state: &std::path::Path, out: &mut dyn Write) -> Result<u8, Failure> {
+fn verified(state: &std::path::Path, is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let failed = |error: io::Error| Failure::from(Stop::Output(error));
-    let Some(verified) = verify(state)? else {
+    let verified = verify(state)?;
+    if is_json {
+        let (rows, newest, fault) = match &verified {
+            Some(found) => (found.rows, found.newest.as_ref(), found.fault.as_ref()),
+            None => (0, None, None),
+        };
+        let (newest, told) = (newest.map(ToString::to_string), fault.map(ToString::to_string));
+        let line = json!({ "unaltered_rows": rows, "newest": newest, "fault": told }).to_string();
+        writeln!(out, "{}", visible_json(&line)).map_err(failed)?;
+        return Ok(if fault.is_some() { ALTERED } else { 0 });
+    }
+    let Some(verified) = verified else {
         writeln!(out, "the audit trail is empty").map_err(failed)?;
         return Ok(0);
     };

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
-use super::ask::Ask;
-use super::infer::{Script, reasons, setting};
+use super::infer::{MOST_REASONS, Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
-use super::message::{Failure, note};
+use super::message::{Failure, inform, note};
 use super::text_grants::Grants;
 use super::{acting, ledger, run, script};
 use stockade::ServedTo;
@@ -51,7 +50,7 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
         },
     )?;
     let state = state.filter(|_| is_remembered(task));
-    note(&choice.said(given, task, state.is_some()));
+    inform(&choice.said(given, task, state.is_some()));
     if let Some(state) = &state {
         if let Some(profile) = &task.profile {
             script::must_load(profile)?;
@@ -244,7 +243,7 @@ impl Choice {
         let name = visible(&file.display().to_string()).into_owned();
         match &self.why {
             Why::Flag if is_kept => {
-                let forgets = command_line(&["stockade", "script", "forget", &name]);
+                let forgets = command_line(&["stockade", "script", "remove", &name]);
                 format!("`{name}` runs under `{profile}` from now on, by `--profile` (undo it: `{forgets}`)")
             }
             Why::Flag => format!("`{name}` runs under `{profile}`, by `--profile`"),
@@ -262,19 +261,12 @@ impl Choice {
                 reasons(answer),
                 answer.confidence
             ),
-            Why::Read(answer) if !self.grants.is_all && answer.runs_as != answer.profile => format!(
-                "`{name}` runs under `{profile}`, and the rest is {}: it seems to need `{}` ({}; {})",
-                if task.ask == Ask::Never { "refused" } else { "asked" },
-                answer.profile,
-                reasons(answer),
-                answer.confidence
-            ),
             Why::Read(answer) => {
-                format!(
-                    "`{name}` runs under `{profile}`: {} ({})",
-                    reasons(answer),
-                    answer.confidence
-                )
+                let why = match self.grants.rest(&task.ask, MOST_REASONS) {
+                    Some(rest) => format!(" and {rest}"),
+                    None => format!(": {}", reasons(answer)),
+                };
+                format!("`{name}` runs under `{profile}`{why} ({})", answer.confidence)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `stockade grant`: shows and revokes permanent grants.
+//! `stockade grant`: shows and removes permanent grants.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,8 +22,8 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
     let state = state()?;
     let store = GrantStore::open_existing(&state)?;
     match (task, store) {
-        (Grant::Revoke { id }, None) => return Err(StoreError::Unknown { id: id.clone() }.into()),
-        (Grant::Revoke { id }, Some(store)) => revoke(store, id, &state, out),
+        (Grant::Remove { id }, None) => return Err(StoreError::Unknown { id: id.clone() }.into()),
+        (Grant::Remove { id }, Some(store)) => revoke(store, id, &state, out),
         (Grant::List { json, .. }, None) => {
             note_empty(NOUN, true, *json);
             Ok(())
@@ -33,7 +33,7 @@ pub fn grant(task: &Grant, out: &mut dyn Write) -> Result<u8, Failure> {
             let listing = store.list()?;
             for id in &listing.damaged {
                 note(&format!(
-                    "the stored grant `{id}` is damaged: no stored grant is used until it is revoked"
+                    "the stored grant `{id}` is damaged: no stored grant is used until it is removed"
                 ));
             }
             let mut shown = listing
@@ -86,7 +86,7 @@ fn listed(grant: &StoredGrant) -> String {
         .unwrap_or_default();
     let revoked = grant
         .revoked_ms
-        .map(|ms| format!("; revoked {}", moment::text(ms)))
+        .map(|ms| format!("; removed {}", moment::text(ms)))
         .unwrap_or_default();
     format!(
         "{}  {}\n        {}; {} by {}{}{revoked}",
@@ -108,7 +108,7 @@ fn revoke(mut store: GrantStore, id: &str, state: &Path, out: &mut dyn Write) ->
                     Failure::from(error).message
                 ));
             }
-            format!("revoked {id}: {}", command_line(&grant.grant.given.words()))
+            format!("removed {id}: {}", command_line(&grant.grant.given.words()))
         }
         None => format!("{id} counts no more"),
     };

@@ -1,6 +1,54 @@
-//! The list of tasks in `stockade --help`, in groups: clap has one heading for all subcommands.
+//! The list of tasks in `stockade --help`, in groups: clap has one heading for all subcommands. The words of `stockade help`.
+
+use std::ffi::OsString;
 
 use clap::Command;
+use stockade_text::visible::fit;
+
+/// The pages that `stockade help` opens. No task is called like one.
+pub const TOPICS: [(&str, &str); 23] = [
+    ("a-day", include_str!("../docs/a-day-with-a-coding-agent.md")),
+    ("agents", include_str!("../docs/agents.md")),
+    ("asking", include_str!("../docs/asking.md")),
+    ("audit-trail", include_str!("../docs/audit.md")),
+    ("batches", include_str!("../docs/batches.md")),
+    ("containers", include_str!("../docs/containers.md")),
+    ("costs", include_str!("../docs/costs.md")),
+    ("guarded", include_str!("../docs/guarded.md")),
+    ("inference", include_str!("../docs/inference.md")),
+    ("install", include_str!("../docs/install.md")),
+    ("install-in-clients", include_str!("../docs/install-in-clients.md")),
+    ("judging", include_str!("../docs/judging.md")),
+    ("library", include_str!("../docs/library.md")),
+    ("limits", include_str!("../docs/limits.md")),
+    ("mcp-serve", include_str!("../docs/mcp-serve.md")),
+    ("mcp-servers", include_str!("../docs/mcp.md")),
+    ("network", include_str!("../docs/network.md")),
+    ("node", include_str!("../docs/node.md")),
+    ("profiles", include_str!("../docs/profiles.md")),
+    ("python", include_str!("../docs/python.md")),
+    ("running", include_str!("../docs/running.md")),
+    ("security", include_str!("../SECURITY.md")),
+    ("troubleshooting", include_str!("../docs/troubleshooting.md")),
+];
+
+/// Tasks with tasks of their own, where `help` may stand. An agent's hook takes no other words than its own.
+const NESTED: [&str; 8] = ["profile", "script", "grant", "rules", "mcp", "audit", "config", "cache"];
+
+/// `help TASK` and `TASK help` as `TASK --help`; `help TOPIC` stays.
+pub fn asked(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|given| given == word);
+    let at = match is(1, "help") {
+        true => 1,
+        false if is(2, "help") && NESTED.iter().any(|task| is(1, task)) => 2,
+        false => return words,
+    };
+    if !(at == 1 && words.len() == 3 && TOPICS.iter().any(|(topic, _)| is(2, topic))) {
+        words.remove(at);
+        words.push("--help".into());
+    }
+    words
+}
 
 /// Each group's heading, and the first task of it in the order of `args::Task`.
 const GROUPS: [(&str, &str); 5] = [
@@ -16,8 +64,10 @@ pub fn grouped(command: Command) -> Command {
     let listed = command.clone().help_template("{subcommands}").render_help().to_string();
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}\n\n\
-         `stockade TASK -h` lists the usual options of a task,\n`stockade TASK --help` all of them",
-        with_headings(&listed)
+         `stockade TASK -h` lists the usual options of a task,\n`stockade TASK --help` all of them\n\n\
+         Pages, by `stockade help TOPIC`:\n{}",
+        with_headings(&listed),
+        fit::listed(&TOPICS.map(|(topic, _)| topic.to_owned()), 60)
     );
     command.subcommand_value_name("TASK").help_template(template)
 }
@@ -64,13 +114,13 @@ mod tests {
 
         Profiles and grants:
           profile      List, show, check, test and compare profiles
-          infer        Read a script and print the least profile that it needs
+          infer        Read a script and print what `exec` would run it under
           script       List the scripts that `exec` remembers, and choose their profiles
-          grant        List and revoke permanent grants
+          grant        List and remove permanent grants
 
         Tool calls of agents:
           check        Decide about a tool call of an agent before it is made
-          rules        List the rules for tool calls, and add to them
+          rules        List the rules for tool calls, add to them and remove them
           trust        Review a project's configuration, and trust it until it changes
           mcp          Model Context Protocol: confine servers, serve clients
           hook         Judge and confine the tool calls of a coding agent, as its hook
@@ -84,7 +134,7 @@ mod tests {
           config       Show the configuration that counts here, and where each line comes from
           cache        List and remove the private caches of package managers
           completions  Print a completion script for bash, zsh or fish
-          help         Print this message or the help of the given subcommand(s)
+          help         Print this list, the help of a task, or a page of the documentation
 
         Options:
           -h, --help     Print help
@@ -92,6 +142,12 @@ mod tests {
 
         `stockade TASK -h` lists the usual options of a task,
         `stockade TASK --help` all of them
+
+        Pages, by `stockade help TOPIC`:
+        a-day, agents, asking, audit-trail, batches, containers,
+        costs, guarded, inference, install, install-in-clients,
+        judging, library, limits, mcp-serve, mcp-servers, network,
+        node, profiles, python, running, security, troubleshooting
         ");
     }
 

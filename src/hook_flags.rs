@@ -13,7 +13,7 @@ use stockade_store::Level;
 
 /// The tasks of `stockade hook`: a hook for each agent's format, and their registration.
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
 pub enum HookTask {
     /// Answer a hook of Claude Code
     ClaudeCode(HookFlags),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::REFUSED;
 use super::args::Infer;
+use super::ask::Ask;
 use super::message::Failure;
 use super::text_grants::Grants;
 use super::{reader, script};
@@ -31,7 +32,7 @@ pub fn infer(task: &Infer, out: &mut dyn Write) -> Result<u8, Failure> {
     let answer = script.infer(language, &setting);
     let printed = match task.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&answer).unwrap_or_default()),
-        false => print(&answer, &Grants::of(&answer, &setting).left_out, out),
+        false => print(&answer, &Grants::of(&answer, &setting), out),
     };
     printed.map(|()| 0).map_err(|error| Failure::new(REFUSED, &error))
 }
@@ -106,9 +107,15 @@ pub fn setting(root: Option<&Path>, script: Option<&Path>) -> Result<Setting, Fa
     .with_modules())
 }
 
-/// For people: the answer, its evidence, what would do with less.
-fn print(answer: &Inference, left_out: &[String], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} ({})", answer.profile, answer.confidence)?;
+/// For people: what `exec` would run, beside it the profile that would do alone; the evidence; what `exec` asks for.
+fn print(answer: &Inference, grants: &Grants, out: &mut dyn Write) -> io::Result<()> {
+    let alone = answer.or_profile.as_ref().unwrap_or(&answer.profile);
+    let alone = match answer.runs_as == *alone {
+        true => String::new(),
+        false => format!("; by a profile alone: {alone}"),
+    };
+    let runs_as = answer.runs_as.clone() + &grants.said;
+    writeln!(out, "{} ({}{alone})", visible(&runs_as), answer.confidence)?;
     for evidence in &answer.evidence {
         writeln!(
             out,
@@ -129,33 +136,17 @@ fn print(answer: &Inference, left_out: &[String], out: &mut dyn Write) -> io::Re
     {
         writeln!(out, "  {}", visible(why))?;
     }
-    let under = |profile: &String, flags: &[String]| command_line(&[std::slice::from_ref(profile), flags].concat());
-    if let Some(profile) = &answer.or_profile {
-        writeln!(out, "\n`--profile {profile}` would do, too")?;
+    if let Some(rest) = grants.rest(&Ask::Auto, usize::MAX) {
+        writeln!(out, "\n`stockade exec` {rest}")?;
     }
     let least = &answer.least_grants;
-    if least.profile != answer.profile {
+    let is_said = (&least.profile, &least.flags) == (&answer.runs_as, &answer.runs_with);
+    if least.profile != answer.profile && !is_said {
+        let words = [std::slice::from_ref(&least.profile), &least.flags].concat();
         writeln!(
             out,
-            "\nless would do: --profile {}",
-            under(&least.profile, &least.flags)
-        )?;
-    }
-    let but_for = match left_out {
-        [] => String::new(),
-        flags => format!(
-            ", but for `{}`: what is outside the root, a link, closed or not there isn't granted by a text",
-            visible(&flags.join(" "))
-        ),
-    };
-    let is_least = answer.runs_as == least.profile && answer.runs_with == least.flags;
-    if is_least && answer.runs_as != answer.profile {
-        writeln!(out, "`stockade exec` runs it with that{but_for}")?;
-    } else if answer.runs_as != answer.profile {
-        let runs_as = under(&answer.runs_as, &answer.runs_with);
-        writeln!(
-            out,
-            "`stockade exec` runs it under `{runs_as}` and asks for the rest{but_for}"
+            "`--profile {}` would allow all of it",
+            visible(&command_line(&words))
         )?;
     }
     Ok(())
@@ -173,9 +164,11 @@ fn word(effect: Effect) -> &'static str {
     }
 }
 
+/// How much of an answer a line tells.
+pub const MOST_REASONS: usize = 3;
+
 /// The evidence of an answer in a few words: `reads ./data/a.csv, connects to api.example.com and 3 more`.
 pub fn reasons(answer: &Inference) -> String {
-    const MOST: usize = 3;
     let weighty: Vec<&Evidence> = answer
         .evidence
         .iter()
@@ -198,8 +191,8 @@ pub fn reasons(answer: &Inference) -> String {
     if said.is_empty() {
         said.extend(answer.dynamic.iter().map(|why| visible(why).into_owned()));
     }
-    let more = said.len().saturating_sub(MOST);
-    said.truncate(MOST);
+    let more = said.len().saturating_sub(MOST_REASONS);
+    said.truncate(MOST_REASONS);
     match (said.is_empty(), more) {
         (true, _) => "needs nothing".into(),
         (false, 0) => said.join(", "),

@@ -30,6 +30,22 @@ impl Here {
         Ok(here)
     }
 
+    /// Loads the layers, unless they are closed, as inside a run, or there is no such root, which the run tells.
+    pub fn if_open(root: Option<&Path>) -> Result<Option<Here>, Failure> {
+        let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
+        let root = std::fs::canonicalize(surroundings.directory.join(root.unwrap_or("".as_ref())));
+        let Some(root) = root.ok().filter(|root| root.is_dir()) else {
+            return Ok(None);
+        };
+        let (configuration, state) = (surroundings.configuration.as_deref(), surroundings.state.as_deref());
+        let layers = Layers::load_if_open(configuration, state, &root)?;
+        Ok(layers.map(|layers| Here {
+            surroundings,
+            root,
+            layers,
+        }))
+    }
+
     /// Loads the layers for a command that reports ignored entries itself.
     pub fn quiet(root: Option<&Path>) -> Result<Here, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
@@ -122,10 +138,7 @@ pub fn print(lines: &[Line], detail: Detail, out: &mut dyn Write) -> Result<(), 
 /// A closed pipe is no error.
 pub fn unprinted(error: io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure {
-            verbatim: true,
-            ..Failure::text(0, String::new())
-        },
+        io::ErrorKind::BrokenPipe => Failure::text(0, String::new()),
         _ => Failure::new(REFUSED, &error),
     }
 }

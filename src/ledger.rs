@@ -88,7 +88,7 @@ impl Ledger {
                     let words = command_line(&grant.grant.given.words());
                     note(&format!(
                         "the stored grant {} (`{words}`) isn't used, since its path leads elsewhere by now: \
-                         revoke it with `stockade grant revoke {}`",
+                         remove it with `stockade grant remove {}`",
                         grant.id, grant.id
                     ));
                     sandbox

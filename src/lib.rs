@@ -46,6 +46,7 @@ mod script;
 mod shell;
 mod signals;
 mod text_grants;
+mod topics;
 mod trust;
 mod values;
 
@@ -140,6 +141,10 @@ pub(crate) fn tell_fault(fault: &Fault) {
 const REPORT_IT: &str = "this is a bug in Stockade: please report it with these lines";
 
 fn act(task: &Task) -> Result<u8, Failure> {
+    if let Task::Run(run) | Task::Exec(run) = task {
+        message::be_quiet(run.quiet);
+        log::start_if(run.verbose);
+    }
     match task {
         Task::Run(run) => run::run(run),
         Task::Exec(run) => exec::exec(run),
@@ -161,6 +166,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         Task::Trust(task) => to_output(|out| trust::trust(task, out)),
         Task::Rules(task) => to_output(|out| rules::rules(task, out)),
         Task::Completions { shell } => to_output(|out| generated::completions(*shell, out)),
+        Task::Help { topic } => to_output(|out| topics::page(topic, out)),
         Task::ManPages { directory } => generated::man_pages(directory),
         Task::Doctor(doctor) => to_output(|out| doctor::doctor(doctor.json, out)),
     }

@@ -1,4 +1,4 @@
-//! `STOCKADE_LOG`: what a run does, stage by stage, and how long each takes, on standard error.
+//! `STOCKADE_LOG`, or `--verbose`: what a run does, stage by stage, and how long each takes, on standard error.
 //!
 //! Without the variable no subscriber is installed, and each span costs the look at one number. Fields are numbers and
 //! names of Stockade's own: no path, no argument and no variable's value is ever one.
@@ -24,6 +24,13 @@ const VARIABLE: &str = "STOCKADE_LOG";
 
 /// The targets that are heard: dependencies use the same facade, and may tell anything.
 const OWN: &str = "stockade";
+
+/// Listens if a flag says so, unless the variable did.
+pub fn start_if(is_verbose: bool) {
+    if is_verbose {
+        let _ = tracing::subscriber::set_global_default(Log::of(LevelFilter::DEBUG));
+    }
+}
 
 /// Listens if the variable says so.
 pub fn start() {

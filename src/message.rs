@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use stockade::profile::ProfileError;
 use stockade_text::quote::quoted;
@@ -49,8 +50,6 @@ pub struct Failure {
     pub details: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the message already has its prefix (clap's do).
-    pub verbatim: bool,
 }
 
 impl Failure {
@@ -71,7 +70,6 @@ impl Failure {
             message,
             details: Vec::new(),
             hint: None,
-            verbatim: false,
         }
     }
 
@@ -82,7 +80,6 @@ impl Failure {
             message: message.into(),
             details: Vec::new(),
             hint: None,
-            verbatim: false,
         }
     }
 
@@ -94,25 +91,20 @@ impl Failure {
 
     /// Prints it to standard error; a closed standard error is no error.
     pub fn print(&self) {
-        write(&self.lines());
+        // A closed pipe has nothing to say.
+        if !self.message.is_empty() {
+            write(&self.lines());
+        }
     }
 
     /// The lines to be printed.
     pub fn lines(&self) -> String {
-        let mut text = String::new();
-        if self.verbatim {
-            text.push_str(&escaped(&self.message));
-            text.push('\n');
-        } else {
-            text.push_str("stockade: ");
-            text.push_str(&escaped(&self.message));
-            text.push('\n');
-            for detail in &self.details {
-                let _ = writeln!(text, "  {}", escaped(detail));
-            }
-            if let Some(hint) = &self.hint {
-                let _ = write!(text, "\nhint: {}\n", escaped(hint));
-            }
+        let mut text = format!("stockade: {}\n", escaped(&self.message));
+        for detail in &self.details {
+            let _ = writeln!(text, "  {}", escaped(detail));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = write!(text, "\nhint: {}\n", escaped(hint));
         }
         text
     }
@@ -141,6 +133,21 @@ fn file_of_name(error: &stockade::Error) -> Option<String> {
             quoted(file.as_ref())
         )
     })
+}
+
+/// Whether only refusals, questions and failures are told.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out from now on what [`inform`] would print.
+pub fn be_quiet(is_quiet: bool) {
+    QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Prints one line that a person may not want to read.
+pub fn inform(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        note(text);
+    }
 }
 
 /// Prints one line that isn't a failure.

@@ -260,6 +260,7 @@ fn program(denial: &Denial) -> String {
 pub fn access(denial: &Denial, target: &str) -> String {
     match denial.access {
         // Some calls that act on processes send no signal.
+        Kind::Socket if denial.syscall == "socket" => format!("a {target} socket"),
         Kind::Signal if denial.target == denial.syscall => format!("{} `{target}`", Kind::Syscall.doing()),
         Kind::Connect if denial.target == "internet" => "connecting to the internet".into(),
         does => format!("{} `{target}`", does.doing()),

@@ -1,14 +1,14 @@
-//! `stockade rules`: lists the rules for tool calls, and stores new ones.
+//! `stockade rules`: lists the rules for tool calls, stores new ones, and removes them.
 
 use std::io::Write;
 use std::path::Path;
 
-use super::args::Rules;
+use super::args::{RuleOf, Rules};
 use super::check::line_of;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
 use stockade::profile::visible;
-use stockade_judge::{Call, Decision, Judge, Remember, remember};
+use stockade_judge::{Call, Decision, Judge, Remember, remember, remove_rules};
 
 /// Exit code: nothing was stored.
 const NOTHING: u8 = 1;
@@ -24,21 +24,45 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
             let of_rules: Vec<_> = missing.filter(|line| line.text.starts_with("permissions.")).collect();
             print(&of_rules, detail, out).map(|()| 0)
         }
-        Rules::Remember {
-            tool,
-            skill,
-            root,
-            command,
-        } => {
-            let here = Here::load(root.as_deref())?;
-            let call = Call {
-                tool: tool.clone(),
-                command: line_of(command)?,
-                skill_name: skill.clone(),
-            };
-            let rules = storable(&here, &call)?;
+        Rules::Remember(rule) => {
+            let here = Here::load(rule.root.as_deref())?;
+            let rules = storable(&here, &call(rule)?)?;
             written(&here, &rules, out)
         }
+        Rules::Remove(rule) => {
+            let here = Here::load(rule.root.as_deref())?;
+            removed(&here, &stockade_judge::storable(&call(rule)?), out)
+        }
+    }
+}
+
+fn call(rule: &RuleOf) -> Result<Call, Failure> {
+    Ok(Call {
+        tool: rule.tool.clone(),
+        command: line_of(&rule.command)?,
+        skill_name: rule.skill.clone(),
+    })
+}
+
+fn removed(here: &Here, rules: &[Remember], out: &mut dyn Write) -> Result<u8, Failure> {
+    let written = remove_rules(&here.root, here.surroundings.state.as_deref(), rules)?;
+    let path = written.path.display();
+    for rule in &written.changed {
+        let text = format!("{} isn't allowed by {path} any more", name_of(rule));
+        writeln!(out, "{}", visible(&text)).map_err(unprinted)?;
+    }
+    match written.changed.is_empty() {
+        true => Err(Failure::text(NOTHING, format!("`{path}` has no such rule")).hint(
+            "`stockade rules list` shows all rules with their files; others than of this file are changed there",
+        )),
+        false => Ok(0),
+    }
+}
+
+fn name_of(rule: &Remember) -> String {
+    match rule.command.as_ref().or(rule.skill_name.as_ref()) {
+        Some(detail) => format!("{} `{detail}`", rule.tool),
+        None => rule.tool.clone(),
     }
 }
 
@@ -47,19 +71,17 @@ fn written(here: &Here, rules: &[Remember], out: &mut dyn Write) -> Result<u8, F
         return Ok(0);
     }
     let written = remember(&here.root, here.surroundings.state.as_deref(), rules)?;
-    for rule in &written.added {
+    for rule in &written.changed {
         print_rule(rule, &written.path, out)?;
     }
-    if written.added.is_empty() {
+    if written.changed.is_empty() {
         note("already remembered");
     }
     Ok(0)
 }
 
 fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
-    let detail = rule.command.as_ref().or(rule.skill_name.as_ref());
-    let detail = detail.map_or(String::new(), |detail| format!(" `{detail}`"));
-    let text = format!("{}{detail} is allowed from now on, by {}", rule.tool, path.display());
+    let text = format!("{} is allowed from now on, by {}", name_of(rule), path.display());
     writeln!(out, "{}", visible(&text)).map_err(unprinted)
 }
 

@@ -12,7 +12,7 @@ use super::ask::Ask;
 use super::asking;
 use super::ledger::Ledger;
 use super::limited;
-use super::message::{self, Failure, hint, note};
+use super::message::{self, Failure, hint, inform, note};
 use super::orphans::Orphans;
 use super::refused;
 use super::relay::Relay;
@@ -112,7 +112,7 @@ type Asked = Option<Arc<dyn Approver>>;
 
 /// Determines the identity, the approver and the ledger of the run.
 fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
-    Ok((Acting::of(run)?, asking::approver(run)?, Ledger::open(run)?))
+    Ok((Acting::of_run(run)?, asking::approver(run)?, Ledger::open(run)?))
 }
 
 /// The most times that a run is started again with a grant.
@@ -242,7 +242,7 @@ pub(super) fn say_absent(run: &Run) {
             } else {
                 " yet".into()
             };
-            note(&format!("`{text}` doesn't exist{why}"));
+            inform(&format!("`{text}` doesn't exist{why}"));
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn script(task: &ScriptTask, out: &mut dyn Write) -> Result<u8, Failure> {
             profile,
             observed,
         } => set(script, profile, *observed, out),
-        ScriptTask::Forget { script } => forget(script, out),
+        ScriptTask::Remove { script } => forget(script, out),
     };
     printed.map(|()| 0)
 }
@@ -214,10 +214,10 @@ fn forget(which: &str, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     ScriptStore::open(&state)?.forget(&script.hash)?;
-    say(out, &visible(&format!("forgot {}", script.path.display())))?;
+    say(out, &visible(&format!("removed {}", script.path.display())))?;
     for grant in &approved {
         let words = command_line(&grant.grant.given.words());
-        let text = format!("took back {words} in {}", grant.key.project.display());
+        let text = format!("removed {words} in {}", grant.key.project.display());
         say(out, &visible(&text))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use stockade::Child;
 use stockade::launch::CallersSignals;
 use stockade::processes::status_field;
 use stockade::warden::Pause;
-use stockade_sys::signals::{Arrived, SignalSet, Waking, is_ignored, next_signal};
+use stockade_sys::signals::{Arrived, SignalSet, Waking, is_ignored, next_signal, stop_as_by_key};
 
 /// How long a signalled target has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -168,7 +168,6 @@ fn hears(pid: i32, signal: i32) -> bool {
 /// has a timer to let itself go on, isn't followed, then and later: no limits are kept while it is tried. The launcher uses
 /// the key's own signal, which the kernel drops where no shell is left to let the group go on.
 pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
-    use nix::sys::signal::{SigSet, Signal, raise};
     let is_for_shell = match signal {
         libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => true,
         libc::SIGSTOP => is_job() && Pause::is_stopped_without(child.id()),
@@ -191,11 +190,7 @@ pub fn follow_stop(signals: &mut Signals, child: &Child, signal: i32) {
         );
         return;
     };
-    let mut stop = SigSet::empty();
-    stop.add(Signal::SIGTSTP);
-    let _ = raise(Signal::SIGTSTP);
-    let _ = stop.thread_unblock();
-    let _ = stop.thread_block();
+    stop_as_by_key();
     drop((waking, held));
     child.signal_all(libc::SIGCONT);
 }

@@ -4,10 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::acting;
+use super::ask::Ask;
 use stockade::Sandbox;
 use stockade::policy::{Access, Matcher, Policy, is_unsecure};
-use stockade::profile::loads_code;
-use stockade_infer::{Inference, Setting};
+use stockade::profile::{loads_code, visible};
+use stockade_infer::{Effect, Inference, LeftOut, Setting};
 use stockade_judge::lexical;
 use stockade_text::mask::holds_secret;
 use stockade_text::quote::{command_line, quoted};
@@ -21,10 +22,8 @@ pub struct Grants {
     pub env: Vec<OsString>,
     /// As flags.
     pub said: String,
-    /// Whether these and the profile cover all that the text seems to need.
-    pub is_all: bool,
-    /// Resources that the text names and that aren't granted.
-    pub left_out: Vec<String>,
+    /// What the text seems to need and neither these nor the profile grant.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The most flags that are printed, and the most columns of each. What isn't printed isn't granted.
@@ -43,9 +42,8 @@ impl Grants {
     /// Grants the named resources, as exact paths: nothing that is closed, no link, no directory outside the root, and no
     /// variable that holds a secret or affects loading. The launch checks the paths again.
     pub fn of(answer: &Inference, setting: &Setting) -> Grants {
-        let least = &answer.least_grants;
         let mut grants = Grants {
-            is_all: answer.runs_with == least.flags && answer.runs_as == least.profile,
+            left_out: answer.left_out.clone(),
             ..Grants::default()
         };
         if answer.runs_with.is_empty() {
@@ -79,7 +77,7 @@ impl Grants {
             };
             let is_short = fit::columns(&quoted(word.as_ref())) <= LONGEST_SAID;
             match granted.is_empty() || !is_short {
-                true => grants.left_out.push(command_line(words)),
+                true => grants.leave_out(words),
                 false => all.push(Named {
                     below: directory_of(words).filter(|_| words[0] == "--read" || !granted[0].exists()),
                     words,
@@ -88,8 +86,35 @@ impl Grants {
             }
         }
         grants.take(all);
-        grants.is_all &= grants.left_out.is_empty();
         grants
+    }
+
+    fn leave_out(&mut self, words: &[String]) {
+        self.left_out.push(LeftOut {
+            effect: match words[0].as_str() {
+                "--read" => Effect::Read,
+                "--write" => Effect::Write,
+                _ => Effect::Env,
+            },
+            target: words[1].clone(),
+            flags: words.to_vec(),
+        });
+    }
+
+    /// What becomes of the rest, as `asks for the rest: host example.com (--host example.com), reading ./a and 3 more`, no
+    /// more than `most` of it.
+    pub fn rest(&self, ask: &Ask, most: usize) -> Option<String> {
+        let said: Vec<String> = self.left_out.iter().map(said_of).collect();
+        let more = match said.len().saturating_sub(most) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let verb = match ask {
+            _ if self.left_out.iter().all(|act| act.effect == Effect::Env) => "lacks",
+            Ask::Never => "is refused the rest:",
+            _ => "asks for the rest:",
+        };
+        (!said.is_empty()).then(|| format!("{verb} {}{more}", said[..said.len().min(most)].join(", ")))
     }
 
     /// Grants what can be said in a line: what is there to be written first, of other files one for all of a directory.
@@ -110,7 +135,7 @@ impl Grants {
                 Some((_, count)) => *count += 1,
                 None if has_room => said.push((named, 0)),
                 None => {
-                    self.left_out.push(command_line(named.words));
+                    self.leave_out(named.words);
                     continue;
                 }
             }
@@ -127,6 +152,28 @@ impl Grants {
                 self.said += &format!(" and {more} more under {}", quoted(below.as_ref()));
             }
         }
+    }
+}
+
+/// An act that isn't granted, with the flag that would.
+fn said_of(act: &LeftOut) -> String {
+    let target = visible(&act.target);
+    let what = match act.effect {
+        Effect::Read => format!("reading {target}"),
+        Effect::Write => format!("writing {target}"),
+        Effect::Connect if act.target == "*" => "computed hosts".into(),
+        Effect::Connect => format!("host {target}"),
+        Effect::Listen => format!("listening on {target}"),
+        Effect::Env if act.target == "*" => "computed variables".into(),
+        Effect::Env => format!("variable {target}"),
+        Effect::Start => format!("starting {target}"),
+        Effect::Dynamic => target.into_owned(),
+    };
+    // A variable is never asked for: the program finds it missing and goes on.
+    let only = if act.effect == Effect::Env { "only by " } else { "" };
+    match act.flags.is_empty() {
+        true => what,
+        false => format!("{what} ({only}`{}`)", visible(&command_line(&act.flags))),
     }
 }
 

@@ -2,17 +2,16 @@
 //!
 //! The content that is shown, hashed and pinned was read once. Its texts come from the project's author, and are escaped.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::json;
 
 use super::REFUSED;
 use super::args::Trust;
-use super::confirm::{LineMeaning, UNCLEAR, ask};
+use super::confirm;
 use super::layers::{Here, unprinted};
 use super::message::{Failure, note, note_empty};
-use stockade::approve::Choice;
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
 use stockade_judge::{self as judge, Line, Project};
@@ -26,7 +25,7 @@ pub fn trust(task: &Trust, out: &mut dyn Write) -> Result<u8, Failure> {
     if task.list {
         return list(task.json, out);
     }
-    if task.revoke {
+    if task.remove {
         return revoke(task.root.as_deref(), out);
     }
     let here = Here::quiet(task.root.as_deref())?;
@@ -131,25 +130,18 @@ fn agreed(task: &Trust, project: &Project) -> Result<bool, Failure> {
     if task.yes {
         return Ok(true);
     }
-    let stdin = io::stdin();
-    if !stdin.is_terminal() || !io::stderr().is_terminal() {
+    if !confirm::can_ask() {
         let message = "can't ask whether to trust it: standard input and error aren't a terminal";
         return Err(Failure::text(REFUSED, message)
             .hint("`--hash HASH` trusts exactly the reviewed content, `--yes` the present content"));
     }
-    loop {
-        match ask(&stdin, "Trust this configuration?").map_err(|error| Failure::new(REFUSED, &error))? {
-            LineMeaning::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
-            LineMeaning::Details => {
-                let lines = project
-                    .text()
-                    .lines()
-                    .map(|line| format!("  {}\n", visible_but_for_blanks(line)));
-                let _ = io::stderr().lock().write_all(lines.collect::<String>().as_bytes());
-            }
-            LineMeaning::Unclear => note(UNCLEAR),
-        }
-    }
+    confirm::agreed("Trust this configuration?", &|| {
+        let lines = project
+            .text()
+            .lines()
+            .map(|line| format!("  {}\n", visible_but_for_blanks(line)));
+        let _ = io::stderr().lock().write_all(lines.collect::<String>().as_bytes());
+    })
 }
 
 fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {

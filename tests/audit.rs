@@ -84,6 +84,7 @@ fn all_kinds() -> Vec<Record> {
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Always],
         granted_beside: 0,
+        refused_beside: 0,
         live: true,
         timeout_ms: 60_000,
     };
@@ -268,13 +269,13 @@ fn a_stored_grant_is_shown_revoked_once_and_its_end_recorded() {
         (&json!(id), &json!(["--read", "/srv/a b"]))
     );
     assert_eq!(
-        output(&place, &["grant", "revoke", &id]),
-        format!("revoked {id}: --read '/srv/a b'\n")
+        output(&place, &["grant", "remove", &id]),
+        format!("removed {id}: --read '/srv/a b'\n")
     );
     assert_eq!(stockade(&place, &["grant", "list"]).stdout(), "");
-    assert!(output(&place, &["grant", "list", "--all"]).contains("; revoked "));
+    assert!(output(&place, &["grant", "list", "--all"]).contains("; removed "));
     assert!(output(&place, &["audit", "list"]).contains("revoked   --read '/srv/a b'"));
-    let unknown = stockade(&place, &["grant", "revoke", "nosuch"]);
+    let unknown = stockade(&place, &["grant", "remove", "nosuch"]);
     assert_eq!(unknown.status.code(), Some(125));
     assert!(
         unknown.stderr().contains("there is no stored grant `nosuch`"),

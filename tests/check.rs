@@ -145,7 +145,10 @@ fn rules_may_be_json_and_a_skill_is_judged_by_its_name() {
     }
     let (exit, answer) = place.answer(&["--tool", "frobnicate"]);
     assert_eq!(exit, 1);
-    assert_eq!(answer["reason"], "ToolNotFound: no tool is called `frobnicate`");
+    assert_eq!(
+        answer["reason"],
+        "Stockade doesn't know the tool `frobnicate`; a rule can allow it"
+    );
 }
 
 #[test]

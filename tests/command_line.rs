@@ -12,7 +12,7 @@ fn stockade(place: &Place, words: &[&str]) -> Finished {
 fn a_bare_stockade_prints_help_and_exits_0() {
     let place = Place::new();
     let help = stockade(&place, &["--help"]).stdout();
-    for (words, text) in [(&[][..], &*help), (&["grant"], "Usage: stockade grant <COMMAND>")] {
+    for (words, text) in [(&[][..], &*help), (&["grant"], "Usage: stockade grant <TASK>")] {
         let bare = stockade(&place, words);
         assert_eq!(
             (bare.status.code(), bare.stderr()),
@@ -105,6 +105,12 @@ fn every_list_and_explain_have_json() {
     lists(&place, &["rules", "list"], &["text", "origins", "counts"]);
     lists(&place, &["config", "show"], &["text", "origins", "counts"]);
     lists(&place, &["trust", "--list"], &["path", "hash", "now"]);
+    place.file(
+        "~/.cursor/mcp.json",
+        r#"{ "mcpServers": { "time": { "command": "mcp-server-time" } } }"#,
+    );
+    lists(&place, &["mcp", "status"], &["client", "server", "standing"]);
+    lists(&place, &["audit", "verify"], &["unaltered_rows", "newest", "fault"]);
 
     let explained = stockade(&place, &["explain", report, "--json"]);
     let explained: Value = serde_json::from_str(&explained.stdout()).unwrap();
@@ -159,6 +165,70 @@ fn messages_name_their_fix() {
         let said = stockade(&place, words).stderr();
         assert!(said.contains(&format!("\nhint: {hint}")), "{words:?}: {said}");
     }
+}
+
+/// One style: what is wrong, and the way out as a hint.
+#[test]
+fn wrong_words_are_told_as_everything_else() {
+    let place = Place::new();
+    for (words, message) in [
+        (
+            &["runn"][..],
+            "unrecognized task `runn`\n\nhint: a similar task exists: `run`\n",
+        ),
+        (
+            &["profile", "shwo"],
+            "unrecognized task `shwo`\n\nhint: a similar task exists: `show`\n",
+        ),
+        (
+            &["run", "--profil", "x"],
+            "unexpected argument `--profil` found\n\nhint: a similar argument exists: `--profile`\n",
+        ),
+        (
+            &["mcp", "tools"],
+            "the following required arguments were not provided: <NAME>\n\nhint: `stockade mcp tools <NAME>`\n",
+        ),
+        (
+            &["run", "--listen", "x", "true"],
+            "invalid value `x` for `--listen <PORT>`: a port is 1 to 65535, or 0 for one that the kernel chooses\n\n\
+             hint: `stockade run --help` shows what it takes\n",
+        ),
+    ] {
+        let said = stockade(&place, words);
+        assert_eq!(
+            (said.status.code(), said.stderr()),
+            (Some(125), format!("stockade: {message}")),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn help_has_tasks_and_pages() {
+    let place = Place::new();
+    let help = |words: &[&str]| {
+        let said = stockade(&place, words);
+        assert_eq!(
+            (said.status.code(), said.stderr()),
+            (Some(0), String::new()),
+            "{words:?}"
+        );
+        said.stdout()
+    };
+    assert_eq!(help(&["help"]), help(&["--help"]));
+    assert_eq!(help(&["help", "profile", "show"]), help(&["profile", "show", "--help"]));
+    assert_eq!(help(&["profile", "help", "show"]), help(&["profile", "show", "--help"]));
+    // No terminal, so no pager.
+    let page = finish(
+        place.command(STOCKADE).args(["help", "a-day"]).env("PAGER", "false"),
+        b"",
+    )
+    .stdout();
+    assert!(
+        page.starts_with("A day with a coding agent\n\n") && !page.contains("<!--"),
+        "{page}"
+    );
+    assert_eq!(stockade(&place, &["help", "nothing"]).status.code(), Some(125));
 }
 
 #[test]
@@ -232,9 +302,17 @@ fn shells_complete_the_command_line() {
     let place = Place::new();
     for (shell, checks) in [("bash", true), ("zsh", false), ("fish", false)] {
         let script = stockade(&place, &["completions", shell]).stdout();
-        for word in ["doctor", "trace", "profile"] {
+        for word in [
+            "doctor",
+            "trace",
+            "profile",
+            "mcp-standard",
+            "claude-desktop",
+            "terminal",
+        ] {
             assert!(script.contains(word), "{shell} has no {word}");
         }
+        assert!(!script.contains("profile-digest"), "{shell} has hidden flags");
         if checks {
             let path = place.file(shell, &script);
             let completed = format!(

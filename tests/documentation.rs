@@ -23,6 +23,7 @@ macro_rules! pages {
 
 pages! {
     the_readme: "README.md",
+    a_day: "docs/a-day-with-a-coding-agent.md",
     agents: "docs/agents.md",
     asking: "docs/asking.md",
     audit: "docs/audit.md",

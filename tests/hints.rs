@@ -104,18 +104,32 @@ fn infer_names_what_exec_leaves_out() {
         let words = ["infer", script.to_str().unwrap(), "--root", root];
         finish(place.command(STOCKADE).args(words), b"").stdout()
     };
+    let here = infers(".");
     assert!(
-        infers(".").ends_with("`stockade exec` runs it with that\n"),
-        "{}",
-        infers(".")
+        here.starts_with("minimal --read ./data/a.csv (0.95; by a profile alone: readonly)\n"),
+        "{here}"
     );
+    assert!(!here.contains("the rest"), "{here}");
     let elsewhere = infers("other");
     assert!(
-        elsewhere.ends_with(
-            "`stockade exec` runs it with that, but for `--read ./data/a.csv`: what is outside the root, a link, closed or \
-             not there isn't granted by a text\n"
-        ),
+        elsewhere.starts_with("minimal (0.95; by a profile alone: readonly)\n"),
         "{elsewhere}"
+    );
+    assert!(
+        elsewhere.ends_with("`stockade exec` asks for the rest: reading ./data/a.csv (`--read ./data/a.csv`)\n"),
+        "{elsewhere}"
+    );
+}
+
+/// No program waits for a variable.
+#[test]
+fn a_variable_that_is_not_passed_is_lacking() {
+    let place = Place::new();
+    place.file("s.py", "import os\nprint(os.environ['API_TOKEN'])\n");
+    let infers = finish(place.command(STOCKADE).args(["infer", "s.py"]), b"").stdout();
+    assert!(
+        infers.contains("`stockade exec` lacks variable API_TOKEN (only by `--env API_TOKEN`)\n"),
+        "{infers}"
     );
 }
 

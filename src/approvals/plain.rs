@@ -12,6 +12,7 @@ use nix::sys::termios::{FlushArg, tcflush};
 use super::ending::Signals;
 use super::event::{Event, Form};
 use super::order::{self, Order};
+use super::shown;
 use super::typed::{Line, Typed};
 use super::{Stay, next_of_run};
 use crate::REFUSED;
@@ -19,7 +20,7 @@ use crate::message::{Failure, note};
 pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade::approve::person;
 use stockade::approve::socket::{WatchEvent, Watcher};
-use stockade::approve::{Answer, Choice};
+use stockade::approve::{Answer, Choice, NO_MORE};
 
 /// How long runs have to find this watcher: they look every 200 ms.
 const QUIET: Duration = Duration::from_secs(1);
@@ -41,6 +42,7 @@ pub fn watch(watcher: Watcher, signals: &Signals, stay: Stay, form: Form<'_>) ->
         },
         quiet_since: Instant::now(),
         has_asked: false,
+        has_ordered: false,
     };
     match plain.watch(signals, stay) {
         Ok(code) => Ok(code),
@@ -64,6 +66,8 @@ struct Plain<'a> {
     listens_from: Instant,
     quiet_since: Instant,
     has_asked: bool,
+    /// A line was typed: who ends the input then, ends the watch.
+    has_ordered: bool,
 }
 
 /// Whether to continue.
@@ -140,6 +144,9 @@ impl Plain<'_> {
                 if self.typed.has_begun() {
                     note("ignoring the last line, which has no line end");
                 }
+                if !self.has_ordered {
+                    self.watcher.leave();
+                }
                 return Ok(Next::End);
             }
             Ok(count) => count,
@@ -155,6 +162,7 @@ impl Plain<'_> {
     }
 
     fn obey(&mut self, line: &str) -> io::Result<Next> {
+        self.has_ordered = true;
         match order::read(line) {
             Err(why) => note(&why),
             Ok(Order::Nothing) => {}
@@ -218,7 +226,12 @@ impl Plain<'_> {
             .question(number)
             .map(|question| question.request.run.clone());
         match self.watcher.answer(number, answer) {
-            Ok(_) => self.form.tell(&Event::Answered(number, answer))?,
+            Ok(question) => {
+                self.form.tell(&Event::Answered(number, answer))?;
+                if shown::is_last_there(&question, answer) {
+                    note(&format!("{number}: {NO_MORE}"));
+                }
+            }
             Err(error) => note(&format!("{number}: {error}")),
         }
         let is_to_all = answer.choice == (Choice::No { all: true });

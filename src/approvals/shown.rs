@@ -130,6 +130,11 @@ pub fn time(lifetime: Lifetime) -> &'static str {
     }
 }
 
+/// Whether an answer is the no after which nothing more is asked about its directory or host.
+pub fn is_last_there(question: &WaitingQuestion, answer: &Answer) -> bool {
+    question.request.ends_by_no() && answer.choice == (Choice::No { all: false })
+}
+
 /// An answer in a few words, for the history.
 pub fn summary(answer: &Answer) -> String {
     let said = match &answer.choice {

@@ -40,7 +40,7 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
         Err(_) if stop.is_asked() => return Ok(concluded(task, None, signals.arrived())),
         resumed => resumed?,
     };
-    say_resumed(resumed, task.output.as_deref());
+    say_resumed(resumed, jobs, task.output.as_deref());
     let files = Files::of(jobs, task.output.as_deref()).map_err(|error| Failure::new(REFUSED, &error))?;
     let making = Sandboxes::of(task, files)?;
     run::say_absent(&task.run);
@@ -109,7 +109,7 @@ fn refuse_what_has_no_use(task: &Batch) -> Result<(), Failure> {
     }
 }
 
-fn say_resumed(resumed: Resumed, path: Option<&Path>) {
+fn say_resumed(resumed: Resumed, jobs: &Path, path: Option<&Path>) {
     if resumed.done > 0 || resumed.was_torn {
         let path = path.unwrap_or(Path::new("")).display().to_string();
         let torn = if resumed.was_torn {
@@ -117,8 +117,13 @@ fn say_resumed(resumed: Resumed, path: Option<&Path>) {
         } else {
             ""
         };
+        let results = if resumed.done == 1 { "result" } else { "results" };
+        let next = match progress::count(jobs) {
+            Some(count) if count == resumed.done => "every job has one",
+            _ => "going on with the next job",
+        };
         note(&format!(
-            "found {} results in `{}`{torn}: going on with the next job",
+            "found {} {results} in `{}`{torn}: {next}",
             resumed.done,
             stockade::profile::visible(&path)
         ));

@@ -19,7 +19,7 @@ impl Progress {
         let count = count(jobs);
         let bar = ProgressBar::with_draw_target(count, ProgressDrawTarget::stderr_with_hz(5));
         let template = match count {
-            Some(_) => "{bar:30} {pos}/{len} jobs, {per_sec}, {eta} left{msg}",
+            Some(_) => "{wide_bar} {pos}/{len} jobs, {per_sec}, {eta} left{msg}",
             None => "{spinner} {pos} jobs, {per_sec}, {elapsed}{msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -47,7 +47,7 @@ impl Progress {
 }
 
 /// The number of jobs in a regular file.
-fn count(jobs: &Path) -> Option<u64> {
+pub fn count(jobs: &Path) -> Option<u64> {
     let file = File::open(jobs).ok().filter(|_| jobs != "-")?;
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let mut lines = Lines::of(file);

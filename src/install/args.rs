@@ -37,6 +37,19 @@ pub struct McpInstall {
 }
 
 #[derive(Debug, Args)]
+pub struct McpStatus {
+    /// Look at the project's settings in place of yours
+    #[arg(long)]
+    pub project: bool,
+    /// Root of the project [default: current directory]
+    #[arg(long, value_name = "DIR", requires = "project")]
+    pub root: Option<PathBuf>,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct McpUninstall {
     /// Client: claude-code, claude-desktop, codex, copilot, cursor, gemini, vscode, zed
     #[arg(long = "for", value_name = "CLIENT", value_parser = parse_client)]

@@ -6,6 +6,7 @@ use super::args::{HookInstall, HookUninstall, Where};
 use super::own::Own;
 use super::place;
 use super::write::{Change, carry_out};
+use crate::confirm;
 use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
 use stockade::profile::visible;
@@ -17,7 +18,8 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let agent = task.agent_program;
     let places = place::places(&task.place)?;
     let file = read(agent, &task.place, &places)?;
-    let line = line(task, &places)?;
+    let confined = confined(task)?;
+    let line = line(task, confined, &places)?;
     let failed = |error| unfit(&file, &error);
     // Hooks that are there already are replaced, so that other flags take effect.
     let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
@@ -83,8 +85,23 @@ fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Ch
     }
 }
 
+/// What becomes of commands that no rule allows: as the flag says, else as the person at the terminal does.
+fn confined(task: &HookInstall) -> Result<Option<&str>, Failure> {
+    if task.confined.is_some() || task.place.yes || !confirm::can_ask() {
+        return Ok(task.confined.as_deref());
+    }
+    let details = || {
+        note("a command that no rule allows or denies, `npm test` for one, runs inside a profile either way");
+        note("yes: it starts without a question; no: the agent asks you, or refuses it if its hooks can't ask");
+    };
+    let is_free = confirm::agreed("Let confined commands run without a question?", &details)?;
+    let taken = if is_free { "allow" } else { "ask" };
+    note(&format!("confined commands: `--confined {taken}`"));
+    Ok(Some(taken))
+}
+
 /// The line that an agent's shell runs.
-fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
+fn line(task: &HookInstall, confined: Option<&str>, places: &Places) -> Result<String, Failure> {
     let own = Own::here(&places.home)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
     let agent = task
@@ -95,7 +112,7 @@ fn line(task: &HookInstall, places: &Places) -> Result<String, Failure> {
     let flags = [
         ("--profile", &profile),
         ("--agent", &agent),
-        ("--confined", &task.confined),
+        ("--confined", &confined.map(String::from)),
     ];
     let flags = flags
         .iter()

@@ -1,12 +1,16 @@
 //! `stockade mcp install` and `stockade mcp uninstall`.
 
-use super::args::{McpInstall, McpUninstall, Where};
+use std::io::Write;
+
+use serde_json::json;
+
+use super::args::{McpInstall, McpStatus, McpUninstall, Where};
 use super::own::Own;
 use super::place;
 use super::plan::{Plan, Planner};
 use super::write::{Change, UNWRITTEN, carry_out};
 use crate::layers::unprinted;
-use crate::message::Failure;
+use crate::message::{Failure, note_empty};
 use crate::{REFUSED, to_output};
 use stockade::profile::visible;
 use stockade_install::{
@@ -15,6 +19,7 @@ use stockade_install::{
 };
 use stockade_text::mask;
 use stockade_text::quote::command_line;
+use stockade_text::visible::visible_json;
 
 /// Carries out `stockade mcp install`.
 pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
@@ -60,6 +65,57 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
         }
         carry_out(&changes, &warnings, task.place.yes, out)
     })
+}
+
+/// Carries out `stockade mcp status`: no client without settings is named.
+pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> {
+    let place = Where {
+        project: task.project,
+        root: task.root.clone(),
+        yes: false,
+    };
+    let places = place::places(&place)?;
+    let own = Own::here(&places.home)?;
+    let (mut is_any, mut is_unconfined) = (false, false);
+    for client in Client::ALL {
+        let settings = match Settings::read(client, &place, &places, &[]) {
+            Ok(settings) => settings,
+            Err(failure)
+                if failure.exit_code == UNWRITTEN || client.files(place::scope(&place), &places).is_empty() =>
+            {
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        let planner = Planner {
+            scope: settings.scope,
+            places: &places,
+            own: &own,
+            profile: None,
+        };
+        for server in settings.found.iter().flat_map(|found| &found.servers) {
+            let (standing, said) = match planner.plan(server) {
+                Plan::Keep(said) => ("kept", said),
+                Plan::Wrap { .. } => (
+                    "unconfined",
+                    "not confined: `stockade mcp install` confines it".to_owned(),
+                ),
+                Plan::Unconfined(why) => ("unconfined", format!("not confined: {why}")),
+            };
+            (is_any, is_unconfined) = (true, is_unconfined || standing == "unconfined");
+            let written = match task.json {
+                true => {
+                    let (client, server, project) = (client.name(), &server.name, &server.project);
+                    let line = json!({ "client": client, "server": server, "project": project, "standing": standing, "said": said });
+                    writeln!(out, "{}", visible_json(&line.to_string()))
+                }
+                false => writeln!(out, "{:14}  {}: {}", client.name(), name(server), visible(&said)),
+            };
+            written.map_err(unprinted)?;
+        }
+    }
+    note_empty("server in the settings of an MCP client", !is_any, task.json);
+    Ok(u8::from(is_unconfined))
 }
 
 /// Carries out `stockade mcp uninstall`.

@@ -11,6 +11,6 @@ mod plan;
 mod steering;
 mod write;
 
-pub use args::{HookInstall, HookUninstall, McpInstall, McpUninstall};
+pub use args::{HookInstall, HookUninstall, McpInstall, McpStatus, McpUninstall};
 pub use hook::{hook_install, hook_uninstall};
-pub use mcp::{mcp_install, mcp_uninstall};
+pub use mcp::{mcp_install, mcp_status, mcp_uninstall};

@@ -1,13 +1,12 @@
 //! Shows changes of settings, asks, and writes them.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use crate::REFUSED;
-use crate::confirm::{LineMeaning, UNCLEAR, ask};
+use crate::confirm;
 use crate::layers::unprinted;
 use crate::message::{Failure, hint, note};
-use stockade::approve::Choice;
 use stockade::profile::visible;
 use stockade_install::{FileError, SettingsFile, unified};
 use stockade_text::visible::visible_but_for_blanks;
@@ -73,8 +72,7 @@ fn show(change: &Change, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn agreed(changes: &[Change]) -> Result<bool, Failure> {
-    let stdin = io::stdin();
-    if !stdin.is_terminal() || !io::stderr().is_terminal() {
+    if !confirm::can_ask() {
         hint("`--yes` writes this without a question");
         return Ok(false);
     }
@@ -82,13 +80,7 @@ fn agreed(changes: &[Change]) -> Result<bool, Failure> {
         [_] => "Write this change?",
         _ => "Write these changes?",
     };
-    loop {
-        match ask(&stdin, question).map_err(|error| Failure::new(REFUSED, &error))? {
-            LineMeaning::Answer(choice, _) => return Ok(matches!(choice, Choice::Yes { .. })),
-            LineMeaning::Details => changes.iter().for_each(|change| note(&after(change))),
-            LineMeaning::Unclear => note(UNCLEAR),
-        }
-    }
+    confirm::agreed(question, &|| changes.iter().for_each(|change| note(&after(change))))
 }
 
 /// What becomes of a file.

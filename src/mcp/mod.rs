@@ -14,6 +14,8 @@ use super::to_output;
 pub fn mcp(task: &McpTask) -> Result<u8, Failure> {
     match task {
         McpTask::Wrap(wrap) => wrap::wrap(wrap),
+        McpTask::List { json } => to_output(|out| tools::list(*json, out)),
+        McpTask::Status(task) => to_output(|out| install::mcp_status(task, out)),
         McpTask::Tools(task) => to_output(|out| tools::tools(task, out)),
         McpTask::Install(task) => install::mcp_install(task),
         McpTask::Uninstall(task) => install::mcp_uninstall(task),

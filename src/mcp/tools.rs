@@ -1,4 +1,4 @@
-//! `stockade mcp tools`: the tools of servers as they were accepted, and what has changed since.
+//! `stockade mcp list` and `mcp tools`: servers and their tools as they were accepted, and what has changed since.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -35,6 +35,33 @@ pub fn tools(task: &McpTools, out: &mut dyn Write) -> Result<u8, Failure> {
         }
     }
     Ok(u8::from(!is_all_accepted))
+}
+
+/// Lists the servers that ran under `mcp wrap`.
+pub fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
+    let servers = known::of_state(&state()?);
+    note_empty("server that has listed its tools", servers.is_empty(), is_json);
+    for (_, content) in servers {
+        let standings = standings(&content);
+        let open = standings.values().filter(|standing| **standing != "accepted").count();
+        let line = match is_json {
+            true => {
+                json!({ "server": content.name, "command": content.command, "tools": standings.len(), "unaccepted": open })
+                    .to_string()
+            }
+            false => {
+                let tools = if standings.len() == 1 { "tool" } else { "tools" };
+                let open = match open {
+                    0 => String::new(),
+                    open => format!(", {open} new or changed"),
+                };
+                let (name, command) = (shown(&content.name), shown(&content.command.join(" ")));
+                format!("{name}  {} {tools}{open}  ({command})", standings.len())
+            }
+        };
+        writeln!(out, "{line}").map_err(unprinted)?;
+    }
+    Ok(0)
 }
 
 fn accept(task: &McpTools, files: Vec<(std::path::PathBuf, Content)>, out: &mut dyn Write) -> Result<u8, Failure> {

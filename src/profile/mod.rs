@@ -5,6 +5,8 @@
 
 mod diff;
 mod foreseen;
+mod idle;
+mod new;
 mod probe;
 mod secrets;
 mod stage;
@@ -16,9 +18,12 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::json;
 
-use stockade::profile::{self, Anchor, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Rule, visible};
+use stockade::profile::{
+    Anchor, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Remark, Rule, visible,
+};
 
 pub use task::profile_task;
 
@@ -64,40 +69,61 @@ pub fn list(catalog: &Catalog, is_json: bool, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// Prints a profile's rules, inherited ones included: one line a rule, with its reason and its origin.
-pub fn show(catalog: &Catalog, name: &str, out: &mut dyn Write) -> Result<(), PrintError> {
-    let profile = catalog.load(name)?;
-    Ok(print(&profile, &ToString::to_string, out)?)
-}
-
-/// Prints a profile's rules for a run with this root and this home: paths are absolute.
-pub fn show_resolved(
+/// Prints a profile's rules, inherited ones included: one line a rule, with its reason and its origin. `place` is the root
+/// and the home of a run, whose paths are absolute.
+pub fn show(
     catalog: &Catalog,
     name: &str,
-    root: &Path,
-    home: &Path,
+    place: Option<(&Path, &Path)>,
+    is_json: bool,
     out: &mut dyn Write,
 ) -> Result<(), PrintError> {
     let profile = catalog.load(name)?;
-    let absolute = |path: &PathSpec| path.resolve(root, home).to_string_lossy().into_owned();
-    Ok(print(&profile, &absolute, out)?)
+    let path_text = |path: &PathSpec| match place {
+        Some((root, home)) => path.resolve(root, home).to_string_lossy().into_owned(),
+        None => path.to_string(),
+    };
+    let facts = facts(&profile, &path_text);
+    if is_json {
+        let (name, description) = (&profile.name, &profile.description);
+        writeln!(
+            out,
+            "{:#}",
+            json!({ "name": name, "description": description, "lines": facts })
+        )?;
+        return Ok(());
+    }
+    writeln!(out, "{}: {}", visible(&profile.name), visible(&profile.description))?;
+    Ok(print(&facts, out)?)
 }
 
-/// Prints remarks on legal but unwise rules of a profile and returns the number of remarks.
-pub fn lint(catalog: &Catalog, name: &str, out: &mut dyn Write) -> Result<usize, PrintError> {
-    let profile = catalog.load(name)?;
-    let remarks = profile::lint(&profile);
-    for remark in &remarks {
-        let origin = remark.origin.to_string();
-        writeln!(out, "{}: {}\n  hint: {}", visible(&origin), remark.message, remark.hint)?;
+/// Prints remarks on legal but unwise rules of a profile, and returns the number of remarks.
+pub fn lint(remarks: &[Remark], is_json: bool, out: &mut dyn Write) -> io::Result<usize> {
+    for Remark { origin, message, hint } in remarks {
+        let origin = origin.to_string();
+        match is_json {
+            true => writeln!(out, "{}", json!({ "origin": origin, "message": message, "hint": hint }))?,
+            false => writeln!(out, "{}: {}\n  hint: {hint}", visible(&origin), visible(message))?,
+        }
     }
     Ok(remarks.len())
 }
 
-fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {}", visible(&profile.name), visible(&profile.description))?;
+/// A rule or setting of a profile.
+#[derive(Debug, Serialize)]
+struct Fact {
+    kind: &'static str,
+    value: String,
+    /// Of a rule.
+    why: Option<String>,
+    /// Of a rule.
+    origin: Option<String>,
+}
+
+fn facts(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String) -> Vec<Fact> {
+    let mut facts = Vec::new();
     if !profile.lineage.is_empty() {
-        setting(out, "extends", &profile.lineage.join(", "))?;
+        facts.push(setting("extends", &profile.lineage.join(", ")));
     }
     let grants = [
         ("read", &profile.read),
@@ -105,25 +131,24 @@ fn print(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String, out: &mut d
         ("exec", &profile.exec),
         ("socket", &profile.sockets),
     ];
-    for (label, list) in grants {
-        rules(out, label, list, path_text)?;
-    }
-    rules(out, "deny", &profile.deny, &ToString::to_string)?;
+    facts.extend(grants.into_iter().flat_map(|(kind, list)| rules(kind, list, path_text)));
+    facts.extend(rules("deny", &profile.deny, &ToString::to_string));
     match &profile.network {
-        Network::None => setting(out, "network", "none")?,
-        Network::Hosts(hosts) => rules(out, "host", hosts, &ToString::to_string)?,
-        Network::All(all) => rules(out, "network", std::slice::from_ref(all), &|()| "all".to_owned())?,
+        Network::None => facts.push(setting("network", "none")),
+        Network::Hosts(hosts) => facts.extend(rules("host", hosts, &ToString::to_string)),
+        Network::All(all) => facts.extend(rules("network", std::slice::from_ref(all), &|()| "all".to_owned())),
     }
     if profile.llm {
-        setting(out, "llm", "the hosts and keys of `models.toml`")?;
+        facts.push(setting("llm", "the hosts and keys of `models.toml`"));
     }
-    rules(out, "listen", &profile.listen, &ToString::to_string)?;
-    setting(out, "environment", pass_text(profile.environment.pass))?;
-    rules(out, "variable", &profile.environment.names, &ToString::to_string)?;
-    rules(out, "system-call", &profile.system_calls, &ToString::to_string)?;
-    setting(out, "scratch", if profile.scratch { "yes" } else { "no" })?;
-    setting(out, "trace", trace_text(profile))?;
-    setting(out, "limits", &profile.limits)
+    facts.extend(rules("listen", &profile.listen, &ToString::to_string));
+    facts.push(setting("environment", pass_text(profile.environment.pass)));
+    facts.extend(rules("variable", &profile.environment.names, &ToString::to_string));
+    facts.extend(rules("system-call", &profile.system_calls, &ToString::to_string));
+    facts.push(setting("scratch", if profile.scratch { "yes" } else { "no" }));
+    facts.push(setting("trace", trace_text(profile)));
+    facts.push(setting("limits", &profile.limits));
+    facts
 }
 
 /// Who judges reads.
@@ -137,25 +162,41 @@ fn trace_text(profile: &Profile) -> &'static str {
     }
 }
 
-fn setting(out: &mut dyn Write, label: &str, value: &(impl Display + ?Sized)) -> io::Result<()> {
-    writeln!(out, "  {label:11}  {value}")
+fn setting(kind: &'static str, value: &(impl Display + ?Sized)) -> Fact {
+    Fact {
+        kind,
+        value: value.to_string(),
+        why: None,
+        origin: None,
+    }
 }
 
-fn rules<T>(out: &mut dyn Write, label: &str, rules: &[Rule<T>], value_text: &dyn Fn(&T) -> String) -> io::Result<()> {
-    let texts: Vec<String> = rules
-        .iter()
-        .map(|rule| visible(&value_text(&rule.value)).into_owned())
-        .collect();
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-    for (rule, text) in rules.iter().zip(&texts) {
-        let why = rule.why.as_deref().unwrap_or("no reason given");
-        let origin = rule.origin.to_string();
-        writeln!(
-            out,
-            "  {label:11}  {text:width$}  {} [{}]",
-            visible(why),
-            visible(&origin)
-        )?;
+fn rules<T>(kind: &'static str, rules: &[Rule<T>], value_text: &dyn Fn(&T) -> String) -> Vec<Fact> {
+    let fact = |rule: &Rule<T>| Fact {
+        kind,
+        value: value_text(&rule.value),
+        why: Some(rule.why.clone().unwrap_or_else(|| "no reason given".into())),
+        origin: Some(rule.origin.to_string()),
+    };
+    rules.iter().map(fact).collect()
+}
+
+fn print(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
+    for facts in facts.chunk_by(|a, b| a.kind == b.kind) {
+        let values: Vec<_> = facts.iter().map(|fact| visible(&fact.value)).collect();
+        let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+        for (fact, value) in facts.iter().zip(&values) {
+            match (&fact.why, &fact.origin) {
+                (Some(why), Some(origin)) => writeln!(
+                    out,
+                    "  {:11}  {value:width$}  {} [{}]",
+                    fact.kind,
+                    visible(why),
+                    visible(origin)
+                )?,
+                _ => writeln!(out, "  {:11}  {value}", fact.kind)?,
+            }
+        }
     }
     Ok(())
 }
@@ -180,7 +221,7 @@ mod tests {
 
     #[test]
     fn show_prints_each_rule_with_its_reason_and_its_origin() {
-        let text = printed(|out| show(&Catalog::new(None), "workspace", out));
+        let text = printed(|out| show(&Catalog::new(None), "workspace", None, false, out));
         insta::assert_snapshot!(text, @"
         workspace: Coding agents: reads, writes and starts programs of ./ and /tmp
           extends      filesystem
@@ -200,7 +241,7 @@ mod tests {
     #[test]
     fn show_resolved_prints_absolute_paths() {
         let (root, home) = (Path::new("/srv/job"), Path::new("/home/ada"));
-        let text = printed(|out| show_resolved(&Catalog::new(None), "readonly", root, home, out));
+        let text = printed(|out| show(&Catalog::new(None), "readonly", Some((root, home)), false, out));
         assert!(
             text.contains("/srv/job/data  the data to analyse [profile `readonly`, line "),
             "{text}"
@@ -221,7 +262,8 @@ mod tests {
     #[test]
     fn lint_counts_its_remarks() {
         let mut out = Vec::new();
-        let count = lint(&Catalog::new(None), "network-api", &mut out).unwrap();
+        let profile = Catalog::new(None).load("network-api").unwrap();
+        let count = lint(&stockade::profile::lint(&profile), false, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(count, 1, "{text}");
         assert!(
@@ -234,7 +276,7 @@ mod tests {
     fn an_unknown_profile_is_an_error_and_prints_nothing() {
         let mut out = Vec::new();
         assert!(matches!(
-            show(&Catalog::new(None), "nothing-such", &mut out),
+            show(&Catalog::new(None), "nothing-such", None, false, &mut out),
             Err(PrintError::Profile(ProfileError::Unknown { .. }))
         ));
         assert!(out.is_empty());

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::test::Order;
-use super::{PrintError, diff, probe, secrets, test};
+use super::{PrintError, diff, idle, new, probe, secrets, test};
 use crate::REFUSED;
 use crate::args::Profile;
-use crate::message::Failure;
-use stockade::profile::{Catalog, SCHEMA};
+use crate::message::{Failure, note};
+use stockade::profile::{self, Catalog, SCHEMA, visible};
 use stockade::surroundings::Surroundings;
 
 /// Carries out `stockade profile …`.
@@ -18,15 +18,30 @@ pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> 
     match task {
         Profile::List { json } => super::list(&catalog, *json, out).map_err(failed).map(|()| 0),
         Profile::Show {
-            name, resolved: false, ..
-        } => printed(super::show(&catalog, name, out)).map(|()| 0),
-        Profile::Show { name, root, .. } => {
+            name,
+            resolved,
+            root,
+            json,
+        } => {
             let root = canonical(&surroundings, root.as_deref())?;
             let home = surroundings.home.clone().unwrap_or_else(|| "/nonexistent".into());
-            printed(super::show_resolved(&catalog, name, &root, &home, out)).map(|()| 0)
+            let place = resolved.then_some((root.as_path(), home.as_path()));
+            printed(super::show(&catalog, name, place, *json, out))?;
+            // A place where nothing can run is no reason not to show a profile.
+            for remark in idle::remarks(name, &root).unwrap_or_default() {
+                note(&format!("warning: {}: {}", remark.origin, visible(&remark.message)));
+            }
+            Ok(0)
         }
         Profile::Secrets { json } => secrets::print(*json, &surroundings, out),
-        Profile::Lint { name } => printed(super::lint(&catalog, name, out)).map(|remarks| u8::from(remarks > 0)),
+        Profile::Lint { name, json } => {
+            let profile = printed(catalog.load(name).map_err(PrintError::from))?;
+            let idle = idle::remarks(name, &canonical(&surroundings, None)?)?;
+            let remarks = [profile::lint(&profile), idle].concat();
+            let count = super::lint(&remarks, *json, out).map_err(failed)?;
+            Ok(u8::from(count > 0))
+        }
+        Profile::New { name, from } => new::new(&catalog, &surroundings, name, from, out),
         Profile::Test { names, root, json } => {
             let root = root.as_deref().map(|root| canonical(&surroundings, Some(root)));
             let order = Order {

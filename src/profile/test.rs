@@ -213,7 +213,7 @@ fn summary(promises: &[Promise]) -> String {
     let count = |verdict: Verdict| promises.iter().filter(|one| one.verdict() == verdict).count();
     let by_policy = promises.iter().filter(|one| one.found.means == Means::Policy).count();
     format!(
-        "{} held, {} failed, {} not tried; {by_policy} were decided by the policy alone",
+        "{} held, {} failed, {} not tried; {by_policy} decided by the policy alone",
         count(Verdict::Held),
         count(Verdict::Failed),
         count(Verdict::NotTried),

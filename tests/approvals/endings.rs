@@ -8,10 +8,10 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use stockade::approve::{Answer, SocketApprover, Waiting};
+use stockade::approve::{Answer, Choice, SocketApprover, Waiting};
 
 use crate::approvals::question::{LONG, ask, request};
-use crate::common::{Place, STOCKADE, sockets, until, watch};
+use crate::common::{Place, STOCKADE, finish, sockets, until, watch};
 
 const PLAIN: &[&str] = &["--watch", "--plain"];
 
@@ -101,6 +101,23 @@ fn quitting_refuses_what_waits() {
     assert_eq!(watch.ended().code(), Some(0));
     watch.awaits("1: refused, no `stockade approvals` is watching any more", 1);
     assert!(sockets(&place.state()).is_empty());
+}
+
+#[test]
+fn a_list_is_only_a_list() {
+    let place = Place::new();
+    let open = ask(&place.state(), Waiting::ForSomebody, request("/x"));
+    let listed = finish(place.command(STOCKADE).args(["approvals"]), b"");
+    assert_eq!(listed.status.code(), Some(0));
+    let listed = listed.stdout();
+    assert!(
+        listed.contains("wants to read") && !listed.contains("refused, no"),
+        "{listed}"
+    );
+    let mut watch = watch(&place, PLAIN);
+    watch.awaits("wants to read", 1);
+    watch.types("1 y");
+    assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
 }
 
 #[test]

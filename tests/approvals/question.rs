@@ -40,6 +40,7 @@ pub fn request(target: &str) -> EscalationRequest {
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Session],
         granted_beside: 0,
+        refused_beside: 0,
         live: true,
         timeout_ms: 60_000,
     }

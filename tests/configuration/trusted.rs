@@ -80,11 +80,11 @@ fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
         HASH  @ROOT/.stockade/config.toml  # has changed, doesn't count
         Some(0)
         ");
-    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+    insta::assert_snapshot!(told(&place, &["trust", "--remove"]), @"
         @ROOT isn't trusted any more
         Some(0)
         ");
-    insta::assert_snapshot!(told(&place, &["trust", "--revoke"]), @"
+    insta::assert_snapshot!(told(&place, &["trust", "--remove"]), @"
         @ROOT wasn't trusted
         Some(0)
         ");
@@ -205,4 +205,36 @@ fn a_run_trusts_and_remembers_nothing() {
         assert!(!place.state().join("trusted.json").exists());
         assert_eq!(fs::read_to_string(place.path(".stockade/config.toml")).unwrap(), ALLOW);
     }
+}
+
+#[test]
+fn a_project_s_profile_of_runs_counts_once_it_is_trusted() {
+    let place = Place::new();
+    place.file("notes.txt", "x");
+    let run = |words: &[&str]| {
+        let words = [&["run", "--ask", "never"], words, &["--", "cat", "notes.txt"]].concat();
+        let ended = stockade(&place, &words);
+        (ended.status.code(), ended.stderr())
+    };
+    let config = place.file(".stockade/config.toml", "version = 1\n[run]\nprofile = \"workspace\"\n");
+    let (code, said) = run(&[]);
+    assert!(
+        code == Some(1) && said.contains("`run.profile = \"workspace\"` doesn't count"),
+        "{said}"
+    );
+    assert!(told(&place, &["trust", "--yes"]).contains("+ run.profile = \"workspace\""));
+    let (code, said) = run(&[]);
+    assert!(
+        code == Some(0) && said.contains("stockade: runs under `workspace`, by "),
+        "{said}"
+    );
+    assert_eq!(run(&["-q"]), (Some(0), String::new()));
+    assert_eq!(run(&["--profile", "minimal"]).0, Some(1));
+    fs::write(config, "version = 1\n[run]\nprofile = \"filesystem\"\n").unwrap();
+    assert_eq!(run(&[]).0, Some(1));
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[run]\nprofile = \"workspace\"\n",
+    );
+    assert_eq!(run(&[]).0, Some(0));
 }

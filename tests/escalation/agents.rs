@@ -272,7 +272,7 @@ fn a_tool_runs_in_its_profile_with_its_commands_and_capabilities_alone() {
             "cat",
             "CapabilityDenied: the agent `other` doesn't declare the tool `show`",
         ),
-        ("own", "nothing", "cat", "ToolNotFound"),
+        ("own", "nothing", "cat", "doesn't know the tool"),
     ] {
         of(agent, tool)
             .command([command, "a"])

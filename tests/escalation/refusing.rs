@@ -97,6 +97,23 @@ fn what_was_refused_is_not_asked_again() {
 }
 
 #[test]
+fn two_noes_in_a_directory_are_one_to_its_rest_and_the_second_question_says_so() {
+    let asked = asking("minimal", no)
+        .file("a", "")
+        .file("b", "")
+        .file("c", "")
+        .python(
+            "for name in 'abc':\n  \
+               try: open(name)\n  \
+               except PermissionError: print('closed')",
+        )
+        .was_asked(&["--read @ROOT/a", "--read @ROOT/b"])
+        .prints("closed\nclosed\nclosed\n");
+    let ends: Vec<bool> = asked.requests.iter().map(|request| request.ends_by_no()).collect();
+    assert_eq!(ends, [false, true]);
+}
+
+#[test]
 fn no_all_ends_the_questions() {
     asking("minimal", |_| Answer {
         choice: Choice::No { all: true },

@@ -34,7 +34,7 @@ fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
     let root = elsewhere.to_str().unwrap();
     let called = place.exec_with(never, &["--root", root, "data/write.py"]);
     assert_ne!(called.code, 0);
-    called.says("and the rest is asked");
+    called.says("and asks for the rest: writing …");
     // As a script of another language it is another program.
     std::fs::copy(place.root().join("write.py"), place.root().join("write.sh")).unwrap();
     assert_ne!(place.exec_with(never, &["write.sh"]).code, 0);
@@ -42,9 +42,9 @@ fn what_a_person_approved_for_a_script_is_not_asked_again_until_it_changes() {
     place.file("write.py", &format!("{WRITES}\n"));
     assert_eq!(place.exec_with(never, &["write.py"]).code, 1);
     // And what is forgotten isn't approved any more.
-    let called = place.call(&["script", "forget", "copy.py"]);
+    let called = place.call(&["script", "remove", "copy.py"]);
     let told = format!(
-        "took back --write {}/out.txt in {0}",
+        "removed --write {}/out.txt in {0}",
         place.root().canonicalize().unwrap().display()
     );
     assert!(called.stdout.contains(&told), "{}", called.stdout);

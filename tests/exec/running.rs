@@ -213,7 +213,7 @@ fn everyday_scripts_run_with_what_their_text_names() {
         "import sqlite3\nsqlite3.connect('app.db').execute('create table t(a)')\n",
     );
     let called = place.exec(&["base.py"]);
-    assert!(!called.stderr.contains("the rest is"), "{}", called.stderr);
+    assert!(!called.stderr.contains("the rest:"), "{}", called.stderr);
 }
 
 #[test]
@@ -235,9 +235,10 @@ fn trusted_is_never_given_by_a_text() {
     );
     let called = place.exec(&["write.py"]);
     assert_eq!(called.code, 1);
-    called.says(
-        "`write.py` runs under `minimal --read ./data/a.csv`, and the rest is refused: it seems to need `trusted`",
-    );
+    called.says(&format!(
+        "`write.py` runs under `minimal --read ./data/a.csv` and is refused the rest: writing {0} (`--write {0}`) (0.95)",
+        file.display()
+    ));
     assert!(!file.exists());
     // An answer can let it happen.
     let called = place.exec_with(r#"{"answer":"yes","lifetime":"session"}"#, &["write.py"]);
@@ -294,7 +295,7 @@ fn mcp_standard_is_never_given_by_a_text_but_the_files_that_it_names() {
     assert_eq!(runs_as("sending.py"), "network-api");
     place
         .exec(&["sending.py"])
-        .says("`sending.py` runs under `network-api`, and the rest is refused");
+        .says("`sending.py` runs under `network-api` and is refused the rest: host example.com (`--host example.com`), reading");
 }
 
 #[test]

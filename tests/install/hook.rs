@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
 use super::{read, stockade, with_path, works};
-use crate::common::{Place, STOCKADE, faults, finish};
+use crate::common::{Place, STOCKADE, Terminal, faults, finish, run};
 
 /// Each agent with its files: the user's and the project's.
 pub(super) const FILES: &[(&str, &str, &str)] = &[
@@ -245,5 +245,23 @@ fn a_file_that_switches_hooks_off_is_warned_of() {
         }
         works(&place, &format!("hook uninstall --for {agent} --yes"));
         assert_eq!(read(&place, name), text);
+    }
+}
+
+/// At a terminal one thing more is asked, before the change is.
+#[test]
+fn whether_confined_commands_are_free_is_asked_once() {
+    for (answer, flag) in [("y", "--confined allow"), ("n", "--confined ask")] {
+        let run = run();
+        let terminal = Terminal::new()
+            .awaits("Let confined commands run without a question?")
+            .types(&format!("{answer}\n"))
+            .awaits(&format!("confined commands: `{flag}`"))
+            .awaits("Write this change?")
+            .types("y\n")
+            .ends_within(60);
+        let words = [STOCKADE.path(), "hook", "install", "--for", "codex"];
+        assert_eq!(terminal.plays_command(&run, words.map(Into::into).to_vec()), 0);
+        assert!(read(&run.place, "~/.codex/hooks.json").contains(flag));
     }
 }

@@ -154,6 +154,32 @@ fn a_run_stops_at_a_key_and_goes_on() {
     assert_eq!(status, 0);
 }
 
+/// The question is no answer's: it comes again, and the program, which waited all along, has it then.
+#[test]
+fn a_question_stops_at_a_key_and_comes_again() {
+    let begun = run();
+    begun.place.file("notes.txt", "call Bo\n");
+    let root = begun.place.root.display();
+    let status = Terminal::new()
+        .types(&format!(
+            "{STOCKADE} run --root {root} -- cat {root}/notes.txt; echo over $((1000+$?))\n"
+        ))
+        .awaits("etails (60 s)? ")
+        .types(CTRL_Z)
+        .awaits("stockade: stopped; the question comes again")
+        .awaits("Stopped")
+        .types("echo in$((1+1))between\n")
+        .awaits("in2between")
+        .types("fg\n")
+        .awaits("etails (60 s)? ")
+        .types("y\n")
+        .awaits("call Bo")
+        .types("exit\n")
+        .ends_within(20)
+        .plays_command(&begun, job_control());
+    assert_eq!(status, 0);
+}
+
 /// As `suspend` of a shell does. A script that waits for it hears of no stop, so there the run goes on to live.
 #[test]
 fn a_run_that_stops_itself_gives_the_shell_its_terminal_back() {

@@ -177,7 +177,7 @@ fn a_batch_passes_and_only_what_is_refused_in_it_changes() {
         "~/.config/stockade/config.toml",
         "version = 1\n[mcp.servers.server]\ndeny_tools = [\"big\"]\n",
     );
-    let mut client = Start::wrapped(&[]).start(&place);
+    let mut client = Start::wrapped(&["--name", "server"]).start(&place);
     let call = |id: u64, tool: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": { "text": "hey" } } });
     client.say(&json!([call(101, "echo"), call(102, "big")]));
     let (mut answered, mut refused) = (false, false);

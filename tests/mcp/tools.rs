@@ -104,6 +104,11 @@ fn a_tool_that_changed_is_told_or_refused_until_it_is_accepted() {
         (Some(0), "accepted echo\n".to_owned())
     );
     assert_eq!(stockade(&place, &["mcp", "tools", "files"]).0, Some(0));
+    let (_, servers) = stockade(&place, &["mcp", "list"]);
+    assert!(
+        servers.starts_with("files  ") && servers.lines().count() == 1,
+        "{servers}"
+    );
     assert!(session("2").0);
 }
 
@@ -128,7 +133,8 @@ fn a_tool_with_the_name_of_another_servers_is_told_or_refused() {
     let mut client = Start::wrapped(&["--name", "second"]).start(&place);
     assert!(client.tools().contains(&"echo".to_owned()));
     let (_, stderr) = client.end();
-    assert!(stderr.contains("the server `first` has a tool `echo` too"), "{stderr}");
+    assert!(stderr.contains("the server `first` has the tools `"), "{stderr}");
+    assert!(stderr.contains(" more too") && stderr.lines().count() == 1, "{stderr}");
     configure(&place, "[mcp.servers.second]\non_shadowed_tools = \"refuse\"\n");
     let mut client = Start::wrapped(&["--name", "second"]).start(&place);
     assert!(client.tools().is_empty());

@@ -1,6 +1,7 @@
 //! `stockade profile test`, `diff` and `schema`.
 
 mod comparing;
+mod own;
 mod schema;
 mod testing;
 

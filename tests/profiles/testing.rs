@@ -54,7 +54,7 @@ fn a_promise_that_does_not_hold_is_told_with_the_line_that_breaks_it() {
     assert_eq!(ended.status.code(), Some(1));
     assert_eq!(
         stderr(&ended),
-        "stockade: 2 held, 2 failed, 0 not tried; 0 were decided by the policy alone\n"
+        "stockade: 2 held, 2 failed, 0 not tried; 0 decided by the policy alone\n"
     );
 }
 

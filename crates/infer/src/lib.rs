@@ -38,7 +38,7 @@ mod tests;
 
 pub use evidence::{Effect, Evidence};
 pub use language::Language;
-pub use profile_fit::{Inference, LeastGrants};
+pub use profile_fit::{Inference, LeastGrants, LeftOut};
 pub use setting::Setting;
 
 pub use need::{Files, Hosts, Need};

@@ -54,6 +54,19 @@ pub struct Inference {
     /// The additional flags of that run: for files that it names and reads, or writes below its root or `/tmp`, and for
     /// variables. None if the profile grants hosts, to which it could send their content.
     pub runs_with: Vec<String>,
+    /// The acts that neither grants.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An act that a run without a person's choice isn't granted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The effect.
+    pub effect: Effect,
+    /// As in [`Evidence`].
+    pub target: String,
+    /// The flag and its value that would grant it; empty where the text doesn't determine them.
+    pub flags: Vec<String>,
 }
 
 /// A profile and flags of `stockade run` that together allow the acts found, and no more.
@@ -73,6 +86,7 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
     let (mut need, mut beyond_flags) = (Need::default(), Need::default());
     let mut flagged: Vec<(Need, Vec<String>)> = Vec::new();
     let mut by_itself = ByItself::default();
+    let mut acts = Vec::new();
     let (mut makes, mut changes) = (BTreeSet::new(), BTreeSet::new());
     let mut found = found;
     found.sort_by_key(|finding| finding.at.start);
@@ -85,6 +99,15 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
         doubts.extend((finding.is_guess && !judged.need.is_nothing()).then_some(Doubt::Guess));
         need = need.and(judged.need);
         by_itself.add(&judged);
+        let flags = judged.flags.clone().unwrap_or_default();
+        acts.push((
+            judged.need,
+            LeftOut {
+                effect: judged.effect,
+                target: judged.target.clone(),
+                flags,
+            },
+        ));
         match judged.flags {
             Some(flags) => flagged.push((judged.need, flags)),
             None => beyond_flags = beyond_flags.and(judged.need),
@@ -107,14 +130,28 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
         .filter(|shipped| *shipped != need.profile())
         .map(str::to_string);
     answer.confidence = confidence(doubts);
+    let mut given = Need::default();
     if answer.is_sure() {
-        (answer.runs_as, answer.runs_with) = by_itself.given();
+        (given, answer.runs_with) = by_itself.given();
+    }
+    answer.runs_as = given.profile().into();
+    for (need, act) in acts {
+        let is_flagged = !act.flags.is_empty() && answer.runs_with.chunks_exact(2).any(|words| words == act.flags);
+        let is_granted = is_flagged || need.and(given).profile() == given.profile() && !is_unusual_host(&act);
+        if !is_granted && !answer.left_out.contains(&act) {
+            answer.left_out.push(act);
+        }
     }
     answer.makes = makes.difference(&changes).cloned().collect();
     answer.detected_patterns = patterns.into_iter().collect();
     answer.least_grants = least_grants(beyond_flags, flagged);
     answer.listed();
     answer
+}
+
+/// Whether it connects to a host that `network-api` lacks.
+fn is_unusual_host(act: &LeftOut) -> bool {
+    act.effect == Effect::Connect && !act.target.starts_with("api.")
 }
 
 /// Whether an API or a command makes a directory and does nothing to one that is there.
@@ -154,14 +191,14 @@ impl ByItself {
         }
     }
 
-    /// Returns a profile and flags. Grants hosts only to a script without files, and then nothing else.
-    fn given(self) -> (String, Vec<String>) {
+    /// Returns the need that its profile covers, and flags. Grants hosts only to a script without files, and then nothing else.
+    fn given(self) -> (Need, Vec<String>) {
         let with_hosts = self.need.without_all_hosts();
         if with_hosts.hosts != Hosts::None {
-            return (with_hosts.profile().into(), Vec::new());
+            return (with_hosts, Vec::new());
         }
-        let least = least_grants(self.beyond_flags.without_hosts(), self.flagged);
-        (least.profile, least.flags)
+        let need = self.beyond_flags.without_hosts();
+        (need, least_grants(need, self.flagged).flags)
     }
 }
 
@@ -206,6 +243,7 @@ impl Inference {
             },
             runs_as: "minimal".into(),
             runs_with: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

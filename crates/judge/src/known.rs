@@ -14,8 +14,43 @@ const ALLOWED_TOOLS: [&str; 8] = [
     "done",
 ];
 
-/// Commands that may be started without a prompt, with options that only read.
-const ALLOWED_COMMANDS: [&str; 22] = [
+/// Commands that may be started without a prompt, with options that only read and print.
+const ALLOWED_COMMANDS: [&str; 58] = [
+    "echo",
+    "printf",
+    "true",
+    "false",
+    "test",
+    "jq",
+    "diff",
+    "cut",
+    "tr",
+    "uniq",
+    "nl",
+    "tac",
+    "rev",
+    "fold",
+    "paste",
+    "column",
+    "comm",
+    "seq",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "which",
+    "tree",
+    "du",
+    "df",
+    "id",
+    "nproc",
+    "arch",
+    "od",
+    "hexdump",
+    "strings",
+    "cksum",
+    "md5sum",
+    "sha256sum",
     "pwd",
     "ls",
     "rg",
@@ -38,6 +73,7 @@ const ALLOWED_COMMANDS: [&str; 22] = [
     "git rev-parse",
     "git ls-files",
     "git grep",
+    "git blame",
 ];
 
 /// Whether a command is allowed without a rule, by its first words.

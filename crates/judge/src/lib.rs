@@ -36,7 +36,8 @@ pub use examples::matches as is_match;
 pub use file::permissions_of;
 pub use judging::Judge;
 pub use layers::{
-    Layers, Line, Missing, Pinned, Project, Trust, TrustError, Widening, Written, remember, revoke, trust, trusted,
+    Layers, Line, Missing, Pinned, Project, Trust, TrustError, Widening, Written, remember, remove_rules, revoke,
+    trust, trusted,
 };
 pub use refused::Refused;
 pub use request::{Act, Action, Call};

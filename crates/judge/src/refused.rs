@@ -7,7 +7,7 @@ use stockade::profile::visible;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// No such tool.
-    #[error("ToolNotFound: no tool is called `{}`", visible(tool))]
+    #[error("Stockade doesn't know the tool `{}`; a rule can allow it", visible(tool))]
     ToolNotFound {
         /// The requested name.
         tool: String,

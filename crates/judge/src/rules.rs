@@ -4,7 +4,7 @@
 
 use super::glob::CommandGlob;
 use super::{PermissionRule, Permissions, known};
-use stockade::profile::Origin;
+use stockade::profile::{Origin, with_origin};
 
 /// All rules of all layers.
 #[derive(Debug)]
@@ -108,11 +108,5 @@ fn shown(list: &str, rule: &PermissionRule) -> String {
     if let Some(skill) = &rule.skill_name {
         let _ = write!(text, " `{skill}`");
     }
-    match &rule.origin {
-        Origin::BuiltIn => text.push_str(", built in"),
-        origin => {
-            let _ = write!(text, ", from {origin}");
-        }
-    }
-    text
+    with_origin(&text, &rule.origin.to_string())
 }

@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::arguments::Grants;
 use crate::child::Ended;
-use crate::question::{Line, Question, Said};
+use crate::question::{Line, Question, Said, Yes};
 use crate::running::Running;
 
 /// How often a call tells its progress.
@@ -109,11 +109,7 @@ impl Attended {
     /// Answers a question at once where a person said yes to it beforehand; else it waits for its turn.
     async fn take(&mut self, question: Question) {
         if self.all_asked && question.is_covered(&self.asked) {
-            let said = Said::Yes {
-                lifetime: "session",
-                all_asked: false,
-            };
-            return self.say(&question, &said).await;
+            return self.say(&question, &Said::Yes(Yes::Session)).await;
         }
         match self.waiting.len() < MOST_WAITING {
             true => self.waiting.push_back(question),
@@ -127,7 +123,7 @@ impl Attended {
     /// Passes a person's answer on.
     pub async fn answer(&mut self, question: &Question, result: &ElicitResult) {
         let said = question.said(result, &self.asked);
-        if let Said::Yes { all_asked: true, .. } = said {
+        if said == Said::Yes(Yes::AllAsked) {
             self.all_asked = true;
             for waiting in std::mem::take(&mut self.waiting) {
                 Box::pin(self.take(waiting)).await;

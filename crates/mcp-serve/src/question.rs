@@ -31,6 +31,7 @@ pub struct Question {
     pub id: String,
     current_profile: String,
     requested: Requested,
+    wider: Option<Requested>,
     evidence: Evidence,
     lifetimes: Vec<String>,
     timeout_ms: u64,
@@ -60,15 +61,23 @@ struct Withdrawn {
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// A yes, for the very access or until the run ends.
-    Yes {
-        /// `once` or `session`.
-        lifetime: &'static str,
-        /// Whether it is one to everything that the client asked for as well.
-        all_asked: bool,
-    },
+    /// A yes.
+    Yes(Yes),
     /// A no, with the reason.
     No(Option<String>),
+}
+
+/// What a yes grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Yes {
+    /// The very access.
+    Once,
+    /// The grant asked for, until the run ends.
+    Session,
+    /// The wider one, until the run ends.
+    Wider,
+    /// The grant asked for, and everything that the client asked for as well, until the run ends.
+    AllAsked,
 }
 
 /// Reads a line; `None` for one that isn't understood, which gets no answer.
@@ -83,6 +92,7 @@ pub fn read(line: &[u8]) -> Option<Line> {
 
 const ONCE: &str = "once";
 const SESSION: &str = "session";
+const WIDER: &str = "wider";
 const ASKED: &str = "all-asked";
 const NO: &str = "no";
 
@@ -96,6 +106,10 @@ impl Question {
     pub fn form(&self, asked: &Grants) -> ElicitRequestParams {
         let mut choices: Vec<&str> = [ONCE, SESSION].into_iter().filter(|word| self.lasts(word)).collect();
         let mut meaning = "`once`: this access; `session`: until the run ends".to_string();
+        if self.offers_wider() {
+            choices.push(WIDER);
+            meaning += "; `wider`: the wider grant, until the run ends";
+        }
         if self.offers_all(asked) {
             choices.push(ASKED);
             meaning += "; `all-asked`: this, and all that the client asked for, until the run ends";
@@ -118,6 +132,11 @@ impl Question {
         }
     }
 
+    /// Whether single grants wider than those asked for are known.
+    fn offers_wider(&self) -> bool {
+        self.lasts(SESSION) && self.wider.as_ref().is_some_and(|wider| !wider.grants.is_empty())
+    }
+
     /// Whether one answer may give all that the client asked for: where the form shows each of it.
     fn offers_all(&self, asked: &Grants) -> bool {
         let listed = listed(asked);
@@ -131,7 +150,10 @@ impl Question {
     /// The question in a few lines. What the program chose is escaped, and ends no line.
     fn message(&self, asked: &Grants) -> String {
         let evidence = &self.evidence;
-        let grants: Vec<String> = self.requested.grants.iter().map(|words| command_line(words)).collect();
+        let grants = |requested: &Requested| {
+            let lines: Vec<String> = requested.grants.iter().map(|words| command_line(words)).collect();
+            visible(&lines.join(" ")).into_owned()
+        };
         let mut lines = vec![
             format!(
                 "`{}` wants to {} `{}`",
@@ -144,9 +166,14 @@ impl Question {
                 visible(&self.current_profile),
                 visible(&evidence.why)
             ),
-            format!("would grant: {}", visible(&grants.join(" "))),
-            format!("command: {}", shortened(&visible(&command_line(&evidence.command)))),
+            format!("would grant: {}", grants(&self.requested)),
         ];
+        let wider = self.wider.as_ref().filter(|_| self.offers_wider());
+        lines.extend(wider.map(|wider| format!("wider grants: {}", grants(wider))));
+        lines.push(format!(
+            "command: {}",
+            shortened(&visible(&command_line(&evidence.command)))
+        ));
         lines.extend(
             evidence
                 .warning
@@ -182,9 +209,10 @@ impl Question {
             return Said::No(None);
         }
         match field("answer").as_deref() {
-            Some(ONCE) if self.lasts(ONCE) => yes(ONCE, false),
-            Some(SESSION) if self.lasts(SESSION) => yes(SESSION, false),
-            Some(ASKED) if self.offers_all(asked) => yes(SESSION, true),
+            Some(ONCE) if self.lasts(ONCE) => Said::Yes(Yes::Once),
+            Some(SESSION) if self.lasts(SESSION) => Said::Yes(Yes::Session),
+            Some(WIDER) if self.offers_wider() => Said::Yes(Yes::Wider),
+            Some(ASKED) if self.offers_all(asked) => Said::Yes(Yes::AllAsked),
             _ => Said::No(reason().filter(|reason| !reason.trim().is_empty())),
         }
     }
@@ -192,15 +220,15 @@ impl Question {
     /// The line for Stockade.
     pub fn answer(&self, said: &Said, by: &str) -> Vec<u8> {
         let answer = match said {
-            Said::Yes { lifetime, .. } => json!({ "id": self.id, "answer": "yes", "lifetime": lifetime, "by": by }),
+            Said::Yes(yes) => {
+                let lifetime = if *yes == Yes::Once { ONCE } else { SESSION };
+                let extent = if *yes == Yes::Wider { WIDER } else { "requested" };
+                json!({ "id": self.id, "answer": "yes", "lifetime": lifetime, "extent": extent, "by": by })
+            }
             Said::No(reason) => json!({ "id": self.id, "answer": "no", "reason": reason, "by": by }),
         };
         format!("{answer}\n").into_bytes()
     }
-}
-
-fn yes(lifetime: &'static str, all_asked: bool) -> Said {
-    Said::Yes { lifetime, all_asked }
 }
 
 fn is_below(path: &str, trees: &[String]) -> bool {
@@ -269,17 +297,32 @@ mod tests {
         let none = Grants::default();
         assert_eq!(
             question.said(&accepted(json!({ "answer": "once" })), &none),
-            yes(ONCE, false)
+            Said::Yes(Yes::Once)
         );
         assert_eq!(
             question.said(&accepted(json!({ "answer": "session" })), &none),
-            yes(SESSION, false)
+            Said::Yes(Yes::Session)
         );
         assert_eq!(
             question.said(&accepted(json!({ "answer": "all-asked" })), &asked("/r")),
-            yes(SESSION, true)
+            Said::Yes(Yes::AllAsked)
+        );
+        let mut wide = question.clone();
+        wide.wider = Some(Requested {
+            grants: vec![vec!["--write".into(), "/r/out".into()]],
+        });
+        assert_eq!(
+            wide.said(&accepted(json!({ "answer": "wider" })), &none),
+            Said::Yes(Yes::Wider)
+        );
+        assert!(wide.message(&none).contains("wider grants: --write /r/out"));
+        let line: Value = serde_json::from_slice(&wide.answer(&Said::Yes(Yes::Wider), "x")).unwrap();
+        assert_eq!(
+            (&line["lifetime"], &line["extent"]),
+            (&json!("session"), &json!("wider"))
         );
         for content in [
+            json!({ "answer": "wider" }),
             json!({ "answer": "all-asked" }),
             json!({ "answer": "always" }),
             json!({ "answer": "YES" }),
@@ -314,7 +357,7 @@ mod tests {
             let choices = form["requestedSchema"]["properties"]["answer"]["enum"].to_string();
             let shows_all = asked.write.iter().all(|path| message.contains(path.as_str()));
             assert_eq!((shows_all, choices.contains(ASKED)), (is_shown, is_shown), "{form}");
-            assert_eq!(question.said(&all, &asked) == yes(SESSION, true), is_shown);
+            assert_eq!(question.said(&all, &asked) == Said::Yes(Yes::AllAsked), is_shown);
             asked.write.extend((0..40).map(|i| format!("/r/chapter-{i}")));
         }
     }

@@ -3,7 +3,7 @@
 //! The texts of a question come from the server: they are escaped. Every answer but a complete yes is a no.
 
 use serde_json::{Value, json};
-use stockade::approve::{EscalationRequest, Lifetime, Requested};
+use stockade::approve::{EscalationRequest, Extent, Lifetime, Requested};
 use stockade_text::quote::command_line;
 use stockade_text::visible::{fit, visible};
 
@@ -51,13 +51,15 @@ pub fn form(request: &EscalationRequest, server: &str, tools: &[String], version
     let choices = [
         ("once", "Allow it once"),
         ("session", "Allow it until the server ends"),
+        ("wider", "Allow the wider grant until the server ends"),
         ("no", "Refuse it"),
     ];
-    let offered = || {
-        choices
-            .iter()
-            .filter(|(word, _)| *word != "session" || request.lifetimes.contains(&Lifetime::Session))
+    let is_offered = |word: &str| match word {
+        "session" => offers(request, Lifetime::Session, &Extent::Requested),
+        "wider" => offers(request, Lifetime::Session, &Extent::Wider),
+        _ => true,
     };
+    let offered = || choices.iter().filter(|(word, _)| is_offered(word));
     let mut answer = json!({ "type": "string", "title": "Answer" });
     if titled {
         answer["oneOf"] = offered()
@@ -108,14 +110,11 @@ fn message(request: &EscalationRequest, server: &str, tools: &[String]) -> Strin
         shown(&evidence.why)
     );
     // What would be granted is never cut.
-    match &request.requested {
-        Requested::Grants(grants) => {
-            for words in grants {
-                let words: Vec<std::ffi::OsString> = words.iter().map(std::ffi::OsString::from).collect();
-                text += &format!("\nA yes grants {}", visible(&command_line(&words)));
-            }
-        }
-        Requested::Profile(name) => text += &format!("\nA yes grants all of the profile {}", visible(name)),
+    for granted in granted(&request.requested) {
+        text += &format!("\nA yes grants {granted}");
+    }
+    for granted in wider(request).into_iter().flat_map(granted) {
+        text += &format!("\nThe wider grant is {granted}");
     }
     if let Some(warning) = &evidence.warning {
         text += &format!("\nWarning: {}", shown(warning));
@@ -123,11 +122,29 @@ fn message(request: &EscalationRequest, server: &str, tools: &[String]) -> Strin
     text
 }
 
+/// Whether a yes for so long and so much is among the answers of the form.
+pub fn offers(request: &EscalationRequest, lifetime: Lifetime, extent: &Extent) -> bool {
+    request.lifetimes.contains(&lifetime) && (*extent == Extent::Requested || wider(request).is_some())
+}
+
+/// What is wider than what was asked for. A profile that is granted only if its name is typed isn't offered.
+fn wider(request: &EscalationRequest) -> Option<&Requested> {
+    request.wider.as_ref().filter(|wider| !wider.must_be_typed())
+}
+
+fn granted(requested: &Requested) -> Vec<String> {
+    let line = |words: &Vec<String>| visible(&command_line(words)).into_owned();
+    match requested {
+        Requested::Grants(grants) => grants.iter().map(line).collect(),
+        Requested::Profile(name) => vec![format!("all of the profile {}", visible(name))],
+    }
+}
+
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Yes, for so long.
-    Yes(Lifetime),
+    /// Yes, for so long and so much.
+    Yes(Lifetime, Extent),
     /// No, and the reason that was given.
     No(Option<String>),
 }
@@ -144,8 +161,9 @@ impl Reply {
         let reason = content.text("reason").filter(|reason| !reason.trim().is_empty());
         let reason = reason.map(|reason| reason.chars().take(REASON).collect());
         match content.text("answer").as_deref() {
-            Some("once") => Reply::Yes(Lifetime::Once),
-            Some("session") => Reply::Yes(Lifetime::Session),
+            Some("once") => Reply::Yes(Lifetime::Once, Extent::Requested),
+            Some("session") => Reply::Yes(Lifetime::Session, Extent::Requested),
+            Some("wider") => Reply::Yes(Lifetime::Session, Extent::Wider),
             _ => Reply::No(reason),
         }
     }
@@ -160,11 +178,15 @@ mod tests {
         let reply = |text: &str| Reply::of(&Object::read(text).unwrap());
         assert_eq!(
             reply(r#"{"action":"accept","content":{"answer":"once"}}"#),
-            Reply::Yes(Lifetime::Once)
+            Reply::Yes(Lifetime::Once, Extent::Requested)
         );
         assert_eq!(
             reply(r#"{"action":"accept","content":{"answer":"session","reason":"x"}}"#),
-            Reply::Yes(Lifetime::Session)
+            Reply::Yes(Lifetime::Session, Extent::Requested)
+        );
+        assert_eq!(
+            reply(r#"{"action":"accept","content":{"answer":"wider"}}"#),
+            Reply::Yes(Lifetime::Session, Extent::Wider)
         );
         assert_eq!(
             reply(r#"{"action":"accept","content":{"answer":"no","reason":"not now"}}"#),
@@ -206,6 +228,27 @@ mod tests {
         let shows = |text: &str| shows_forms(&Object::read(text).unwrap());
         assert!(shows(r#"{"elicitation":{}}"#) && shows(r#"{"elicitation":{"form":{},"url":{}}}"#));
         assert!(!shows(r#"{"elicitation":{"url":{}}}"#) && !shows("{}") && !shows(r#"{"elicitation":null}"#));
+    }
+
+    #[test]
+    fn a_wider_grant_is_offered_where_it_is_known_and_lasts() {
+        let mut request = stockade::approve::samples::request();
+        let offers = |request: &EscalationRequest| {
+            let form = form(request, "s", &[], "2025-11-25");
+            (
+                form.to_string().contains("\"wider\""),
+                form["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains("The wider grant is --read /etc"),
+            )
+        };
+        assert_eq!(offers(&request), (true, true));
+        request.lifetimes = vec![Lifetime::Once];
+        assert!(!offers(&request).0);
+        request.wider = Some(Requested::Profile(Requested::TYPED.into()));
+        request.lifetimes = vec![Lifetime::Once, Lifetime::Session];
+        assert_eq!(offers(&request), (false, false));
     }
 
     #[test]

@@ -137,7 +137,7 @@ pub fn add(content: &mut Content, tool: &Tool, is_first: bool) {
 }
 
 /// The files of all servers, with what they hold. Those that are damaged are left out.
-pub fn all(directory: &Path) -> Vec<(PathBuf, Content)> {
+fn all(directory: &Path) -> Vec<(PathBuf, Content)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
@@ -149,9 +149,14 @@ pub fn all(directory: &Path) -> Vec<(PathBuf, Content)> {
     read.collect()
 }
 
-/// The files of a server of this name, below the state directory.
+/// The files of all servers, below the state directory.
+pub fn of_state(state: &Path) -> Vec<(PathBuf, Content)> {
+    all(&state.join(DIRECTORY))
+}
+
+/// Those of a server of this name.
 pub fn of_name(state: &Path, name: &str) -> Vec<(PathBuf, Content)> {
-    let mut all = all(&state.join(DIRECTORY));
+    let mut all = of_state(state);
     all.retain(|(_, content)| content.name == name);
     all
 }

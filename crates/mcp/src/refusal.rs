@@ -136,8 +136,11 @@ fn is_unasked(rule: &str) -> bool {
 
 /// A rule without its origin, where that says nothing more.
 fn plain(rule: &str) -> &str {
+    if let Some(text) = rule.strip_suffix(" (built in)") {
+        return text;
+    }
     match rule.rsplit_once(", from ") {
-        Some((text, origin)) if origin == "built in" || text.starts_with("refused by ") => text,
+        Some((text, _)) if text.starts_with("refused by ") => text,
         Some((text, "no answer")) => text,
         _ => rule,
     }

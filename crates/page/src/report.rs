@@ -3,6 +3,7 @@
 use super::document::{Event, Page, Question, Verdict, kind_of_access, kind_of_record};
 use super::run::{Run, Suggested};
 use super::words::{self, EndFacts};
+use stockade::profile::with_origin;
 use stockade::report::{Denial, Escalated, Kind, Report, Resources};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
@@ -160,10 +161,7 @@ fn resources(used: &Resources) -> [(&'static str, String); 5] {
 }
 
 fn event(page: &mut Page, denial: &Denial) -> Event {
-    let rule = denial
-        .rule
-        .as_ref()
-        .map(|rule| format!("{}, from {}", rule.text, rule.origin));
+    let rule = denial.rule.as_ref().map(|rule| with_origin(&rule.text, &rule.origin));
     let grant = match &denial.grant {
         Some(words) => command_line(words),
         None if wants_network(denial) => "--host NAME:PORT or --listen PORT".to_string(),

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::policy::PARENTS_OF_HOMES;
+
 /// The most homes that are read.
 const MOST_HOMES: usize = 256;
 
@@ -33,6 +35,18 @@ impl UserDatabase {
         };
         let homes: BTreeSet<&Path> = self.users().filter(is_home).map(|(_, home)| home).collect();
         homes.into_iter().take(MOST_HOMES).map(Path::to_path_buf).collect()
+    }
+
+    /// The caller's own, and those in the usual places: no service has its home there.
+    pub fn homes_of_persons(&self) -> Vec<PathBuf> {
+        let own = self.home_of(nix::unistd::geteuid().as_raw());
+        let is_persons = |home: &PathBuf| {
+            let is_in = |parent: &&str| home.parent() == Some(Path::new(parent));
+            own.as_ref() == Some(home) || PARENTS_OF_HOMES.iter().any(is_in)
+        };
+        let mut homes = self.homes();
+        homes.retain(is_persons);
+        homes
     }
 
     /// The home of a user.
@@ -79,6 +93,8 @@ mod tests {
         assert_eq!(users.home_of(1000), Some("/home/ada".into()));
         assert_eq!(users.home_of(7), None);
         assert_eq!(users.home_of(1), None);
+        assert!(users.homes_of_persons().contains(&"/home/ada".into()));
+        assert!(!users.homes_of_persons().contains(&"/usrs/q".into()));
         assert_eq!(users.homes(), ["/home/ada", "/root", "/usrs/q"].map(PathBuf::from));
     }
 }

@@ -91,7 +91,7 @@ impl StoreError {
             }
             StoreError::Newer { .. } => Some("a newer Stockade made it: use that one, or move the file away"),
             StoreError::Damaged { .. } => {
-                Some("no stored grant is used until it is revoked: `stockade grant list` shows it")
+                Some("no stored grant is used until it is removed: `stockade grant list` shows it")
             }
             StoreError::Unknown { .. } => Some("`stockade grant list` shows them"),
             StoreError::Line { .. } => Some(DAMAGED_TRAIL),

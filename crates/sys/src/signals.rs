@@ -6,6 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::check;
 
+/// Stops this process as Ctrl-Z does, and returns when its shell lets it go on: at once where no shell is left to do that, since
+/// the kernel drops the signal then (setpgid(2), "orphaned process group").
+pub fn stop_as_by_key() {
+    // SAFETY: sends a signal to the calling thread.
+    let _ = unsafe { libc::raise(libc::SIGTSTP) };
+    if let Ok(before) = SignalSet::of(&[libc::SIGTSTP]).unblock() {
+        let _ = before.set();
+    }
+}
+
 /// A set of signals, in the C library's layout.
 #[derive(Clone, Copy)]
 pub struct SignalSet(libc::sigset_t);
@@ -48,6 +58,11 @@ impl SignalSet {
     /// Makes this the mask of the calling thread; returns the mask before. Child-safe.
     pub fn set(&self) -> io::Result<SignalSet> {
         self.apply(libc::SIG_SETMASK)
+    }
+
+    /// Lets these signals through again in the calling thread; one that waits is delivered before this returns.
+    pub fn unblock(&self) -> io::Result<SignalSet> {
+        self.apply(libc::SIG_UNBLOCK)
     }
 
     fn apply(&self, how: libc::c_int) -> io::Result<SignalSet> {

@@ -12,13 +12,13 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 
 use super::ending::Signals;
-use super::next_of_run;
+use super::{next_of_run, shown};
 use crate::REFUSED;
 use crate::message::Failure;
 use state::{Effect, State};
 use stockade::approve::person;
 use stockade::approve::socket::{WaitingQuestion, WatchEvent, Watcher};
-use stockade::approve::{Answer, Choice, PAUSE_AFTER_ONE_GONE};
+use stockade::approve::{Answer, Choice, NO_MORE, PAUSE_AFTER_ONE_GONE};
 
 /// How often sockets, signals and deadlines are polled. A key is handled at once.
 const SLICE: Duration = Duration::from_millis(150);
@@ -96,6 +96,9 @@ impl Screen {
             Ok(question) => {
                 self.has_answered = true;
                 self.state.remember(&view::answered(&question, answer));
+                if shown::is_last_there(&question, answer) {
+                    self.state.remember(&format!("{number}: {NO_MORE}"));
+                }
             }
             Err(error) => return self.state.notice(&format!("{number}: {error}")),
         }

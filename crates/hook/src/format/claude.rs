@@ -50,8 +50,16 @@ pub const TOOLS: &[Entry] = &[
     ("SubagentHandback", Kind::Own),
     ("ToolSearch", Kind::Own),
     ("StructuredOutput", Kind::Own),
+    // What they start later comes to the hook as calls of its own.
+    ("CronCreate", Kind::Within("task")),
+    ("TeamCreate", Kind::Within("task")),
     ("CronDelete", Kind::Own),
     ("CronList", Kind::Own),
+    ("ScheduleWakeup", Kind::Own),
+    ("TeamDelete", Kind::Own),
+    ("EnterWorktree", Kind::Own),
+    ("ExitWorktree", Kind::Own),
+    ("WaitForMcpServers", Kind::Own),
 ];
 
 /// Reads an event.

@@ -153,5 +153,7 @@ impl Agent {
 
 /// The beginnings of names of MCP servers' tools.
 fn is_of_server(tool: &str) -> bool {
-    ["mcp__", "mcp_", "MCP:"].iter().any(|start| tool.starts_with(start))
+    ["mcp__", "mcp_", "MCP:", "ReadMcpResource"]
+        .iter()
+        .any(|start| tool.starts_with(start))
 }

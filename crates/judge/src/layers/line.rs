@@ -2,7 +2,7 @@
 //!
 //! Texts in lines come from untrusted files; code that displays a line must escape it.
 
-use super::{Agent, Section, Tool};
+use super::{Agent, Configuration, Section, Tool};
 use crate::PermissionRule;
 use stockade::profile::{Glob, Limits, Origin, Rule};
 
@@ -67,6 +67,17 @@ pub(super) fn lines(
         }));
     }
     lines
+}
+
+/// The profile of a run of which nothing else is said.
+pub(super) fn run_line(configuration: &Configuration) -> Option<Line> {
+    let profile = configuration.run_profile.as_ref()?;
+    let origin = configuration.place(Section::Run, "", "profile");
+    Some(Line {
+        text: format!("run.profile = {}", quoted(profile)),
+        origins: origin.cloned().into_iter().collect(),
+        missing: None,
+    })
 }
 
 /// A declared tool without fields.

@@ -1,6 +1,6 @@
 //! Lists all effective configuration as lines, each with its origins.
 
-use super::line::{Field, Fields, Line, Missing, bare_tool, lines, quoted, texts};
+use super::line::{Field, Fields, Line, Missing, bare_tool, lines, quoted, run_line, texts};
 use super::{Layers, Section};
 use crate::known;
 use stockade::profile::Origin;
@@ -9,6 +9,9 @@ impl Layers {
     /// The effective lines in the order of evaluation, then those that an untrusted project would allow.
     pub fn lines(&self) -> Vec<Line> {
         let mut all = self.user_lines();
+        let of_project = self.project.iter().filter(|project| project.is_trusted());
+        let of_run = of_project.map(|project| &project.configuration).chain([&self.user]);
+        all.extend(of_run.into_iter().find_map(run_line));
         all.extend(self.rule_lines());
         for agent in self.agents() {
             let own = self.own_agent(&agent.name).map(|own| own.fields());

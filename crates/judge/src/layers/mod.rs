@@ -25,7 +25,7 @@ use trust::Pins;
 pub use error::TrustError;
 pub use line::{Line, Missing};
 pub use project::{Project, Trust};
-pub use remember::{Written, remember};
+pub use remember::{Written, remember, remove_rules};
 use stockade::policy::Mode;
 pub use trust::{Pinned, revoke, trust, trusted};
 pub use widening::Widening;
@@ -50,9 +50,26 @@ impl Layers {
     /// # Errors
     /// A configuration can't be read, or has faults.
     pub fn load(configuration: Option<&Path>, state: Option<&Path>, root: &Path) -> Result<Layers, ConfigurationError> {
+        Layers::over(Configuration::load(configuration, Some(crate::is_match))?, state, root)
+    }
+
+    /// The same, but `None` inside a run that closes the user's configuration.
+    ///
+    /// # Errors
+    /// As of [`Layers::load`].
+    pub fn load_if_open(
+        configuration: Option<&Path>,
+        state: Option<&Path>,
+        root: &Path,
+    ) -> Result<Option<Layers>, ConfigurationError> {
+        let user = Configuration::load_if_open(configuration, Some(crate::is_match))?;
+        user.map(|user| Layers::over(user, state, root)).transpose()
+    }
+
+    fn over(user: Configuration, state: Option<&Path>, root: &Path) -> Result<Layers, ConfigurationError> {
         let mut layers = Layers {
             built_in: built_in().into(),
-            user: Configuration::load(configuration, Some(crate::is_match))?,
+            user,
             project: None,
             before: None,
             gone: None,
@@ -111,6 +128,17 @@ impl Layers {
             }
         }
         permissions
+    }
+
+    /// The profile of a run of which nothing else is said, and where it comes from: the project's, while that is trusted,
+    /// else the user's.
+    pub fn run_profile(&self) -> Option<(&str, &Origin)> {
+        let trusted = self.project.iter().filter(|project| project.is_trusted());
+        let layers = trusted.map(|project| &project.configuration).chain([&self.user]);
+        layers.into_iter().find_map(|layer| {
+            let place = layer.place(Section::Run, "", "profile")?;
+            Some((layer.run_profile.as_deref()?, place))
+        })
     }
 
     /// Looks up an agent; `None` if no layer that counts declares it. It always has a mode and a profile.
@@ -174,7 +202,7 @@ impl Layers {
             let gone = self.gone.iter();
             let said = gone.map(|path| {
                 format!(
-                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --revoke` forgets it",
+                    "`{}` was trusted and is gone: nothing of it holds; `stockade trust --remove` forgets it",
                     path.display()
                 )
             });

@@ -1,6 +1,6 @@
-//! Writes a rule that a yes stores permanently into the project's configuration, and trusts the result.
+//! Writes a rule that a yes stores permanently into the project's configuration, or removes it, and trusts the result.
 //!
-//! Keeps the file's comments and order. A rule is added only to a trusted or new file; links are never followed.
+//! Keeps the file's comments and order. Only a trusted or new file is changed; links are never followed.
 //! A concurrent reader sees the old file or the new one, and trusts either: both hashes are pinned while the new
 //! file replaces the old one.
 
@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
 
 use super::project::{DIRECTORY, Project, Trust, hash, open, path_below, read};
 use super::trust::Locked;
@@ -27,13 +27,13 @@ const HEAD: &str = "# Rules of this project. Stockade adds what is remembered; `
 /// The new file's name before it replaces the old one.
 const NEW: &str = ".config.toml.new";
 
-/// The result of `remember`.
+/// The result of `remember` and `remove_rules`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The project's configuration.
     pub path: PathBuf,
-    /// The added rules; those already present aren't written again.
-    pub added: Vec<Remember>,
+    /// The rules that were added or removed; none if nothing had to be written.
+    pub changed: Vec<Remember>,
 }
 
 /// Writes rules into the project's configuration, creating it if it is missing, and trusts the result.
@@ -42,6 +42,28 @@ pub struct Written {
 /// The file is there and isn't trusted, or has faults, or is a link; it or the state directory can't be written; a rule
 /// isn't one.
 pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result<Written, TrustError> {
+    change(root, state, |there| missing(there, rules), with_rules)
+}
+
+/// Removes rules from the project's configuration, and trusts the result. Those that name more than `rules` stay.
+///
+/// # Errors
+/// As of [`remember`].
+pub fn remove_rules(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result<Written, TrustError> {
+    let there = |there: Option<&Configuration>| {
+        let absent = missing(there, rules);
+        rules.iter().filter(|rule| !absent.contains(rule)).cloned().collect()
+    };
+    change(root, state, there, without_rules)
+}
+
+/// Changes the rules that have to be, by what the file has: `due` has none for the result.
+fn change(
+    root: &Path,
+    state: Option<&Path>,
+    due: impl Fn(Option<&Configuration>) -> Vec<Remember>,
+    edit: fn(&str, &[Remember]) -> Result<String, String>,
+) -> Result<Written, TrustError> {
     let mut locked = Locked::open(state)?;
     let path = path_below(root);
     let found = Project::read(root)?;
@@ -50,17 +72,16 @@ pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result
     {
         return Err(TrustError::Untrusted { path });
     }
-    let configuration = found.as_ref().map(|project| &project.configuration);
-    let added = missing(configuration, rules);
-    if added.is_empty() {
-        return Ok(Written { path, added });
+    let changed = due(found.as_ref().map(|project| &project.configuration));
+    if changed.is_empty() {
+        return Ok(Written { path, changed });
     }
     let before = found.as_ref().map(|project| project.text.as_str());
-    let text = with_rules(before.unwrap_or(HEAD), &added).map_err(|why| unwritable(&path, io::Error::other(why)))?;
+    let text = edit(before.unwrap_or(HEAD), &changed).map_err(|why| unwritable(&path, io::Error::other(why)))?;
     // Parses the text before writing it: an invalid rule never gets into the file.
     let written = read(&text, &Source::File(path.clone()))?;
-    if !missing(Some(&written), &added).is_empty() {
-        let why = "its table of permissions has a form that nothing can be added to";
+    if !due(Some(&written)).is_empty() {
+        let why = "its table of permissions has a form that can't be changed";
         return Err(unwritable(&path, io::Error::other(why)));
     }
     let new = hash(text.as_bytes());
@@ -69,7 +90,7 @@ pub fn remember(root: &Path, state: Option<&Path>, rules: &[Remember]) -> Result
     locked.pin(&path, &both, &text)?;
     write(&path, &text)?;
     locked.pin(&path, &[&new], &text)?;
-    Ok(Written { path, added })
+    Ok(Written { path, changed })
 }
 
 /// The rules that aren't there yet, without duplicates.
@@ -125,6 +146,32 @@ fn with_rules(text: &str, rules: &[Remember]) -> Result<String, String> {
             }
             _ => return Err("`permissions.allow` isn't a list".to_owned()),
         }
+    }
+    Ok(document.to_string())
+}
+
+/// The text without these rules.
+fn without_rules(text: &str, rules: &[Remember]) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let stays = |rule: &dyn TableLike| {
+        let text = |name| rule.get(name).and_then(Item::as_str);
+        let is_it = |known: &Remember| {
+            text("tool") == Some(&known.tool)
+                && text("command") == known.command.as_deref()
+                && text("skill_name") == known.skill_name.as_deref()
+                && text("command_glob").is_none()
+        };
+        !rules.iter().any(is_it)
+    };
+    match document
+        .get_mut("permissions")
+        .and_then(|permissions| permissions.get_mut("allow"))
+    {
+        Some(Item::ArrayOfTables(tables)) => tables.retain(|rule| stays(rule)),
+        Some(Item::Value(toml_edit::Value::Array(array))) => {
+            array.retain(|rule| rule.as_inline_table().is_none_or(|rule| stays(rule)));
+        }
+        _ => return Err("`permissions.allow` isn't a list".to_owned()),
     }
     Ok(document.to_string())
 }

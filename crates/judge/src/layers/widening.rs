@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::line::{Field, Fields, Line, bare_tool, lines};
+use super::line::{Field, Fields, Line, bare_tool, lines, run_line};
 use super::project::read;
 use super::{Configuration, Layers, Section, Trust};
 use stockade::profile::{Origin, Source};
@@ -46,6 +46,9 @@ impl Layers {
     pub(super) fn widened_by(&self, project: &Configuration) -> Vec<Line> {
         let allow = project.permissions.allow.iter();
         let mut widened: Vec<Line> = allow.map(|rule| Line::of_rule("allow", rule)).collect();
+        if project.run_profile != self.user.run_profile {
+            widened.extend(run_line(project));
+        }
         for declared in &project.agents {
             let name = &declared.name;
             let fields = |trust| {

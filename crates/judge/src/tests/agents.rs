@@ -57,7 +57,10 @@ fn an_agent_gets_only_the_tools_that_it_declares() {
     }
     assert_eq!(asked(&judge, &agent(Some(&[]), None), &call("read")).decision, Deny);
     let unknown = asked(&judge, &reader, &call("knob"));
-    assert_eq!(unknown.reason, "ToolNotFound: no tool is called `knob`");
+    assert_eq!(
+        unknown.reason,
+        "Stockade doesn't know the tool `knob`; a rule can allow it"
+    );
 }
 
 #[test]

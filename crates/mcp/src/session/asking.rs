@@ -243,10 +243,13 @@ impl Session {
         ));
         let time = Duration::from_millis(request.timeout_ms).saturating_sub(EARLIER);
         match receiver.recv_timeout(time) {
-            Ok(Outcome::Answered(Reply::Yes(lifetime))) if request.lifetimes.contains(&lifetime) => {
-                Answer::yes(lifetime, by)
+            Ok(Outcome::Answered(Reply::Yes(lifetime, extent))) if elicit::offers(request, lifetime, &extent) => {
+                Answer {
+                    choice: Choice::Yes { lifetime, extent },
+                    ..Answer::no(by)
+                }
             }
-            Ok(Outcome::Answered(Reply::Yes(_))) => Answer::no(by).because("the answer wasn't offered"),
+            Ok(Outcome::Answered(Reply::Yes(..))) => Answer::no(by).because("the answer wasn't offered"),
             Ok(Outcome::Answered(Reply::No(Some(reason)))) => Answer::no(by).because(shown(&reason)),
             Ok(Outcome::Answered(Reply::No(None))) => Answer::no(by),
             Ok(Outcome::Withdrawn) => {

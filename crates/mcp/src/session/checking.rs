@@ -1,10 +1,10 @@
 //! Listings of tools on their way to the client: compared with what was accepted, and without what is refused.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::calls::Request;
 use crate::known::{self, Content};
-use crate::listing::{Accepted, Finding, Others, Tool, definitions_of, shown};
+use crate::listing::{Accepted, Finding, Tool, definitions_of, shown};
 use crate::message::Object;
 use crate::session::{Message, Session};
 
@@ -26,6 +26,9 @@ enum First {
     Begun,
     Over,
 }
+
+/// Other servers, and the tools that they have too.
+type Shadowed = BTreeMap<String, Vec<String>>;
 
 /// Tools that are remembered as refused. A server with more has none that can be called.
 const MOST_REFUSED: usize = 4096;
@@ -112,17 +115,20 @@ impl Session {
         let accepted = content.accepted.get_or_insert_default().clone();
         let others = self.setup.known.as_ref().map(known::Known::others).unwrap_or_default();
         let mut passed = Vec::new();
+        let mut shadowed = Shadowed::new();
         for definition in &definitions {
             let Some(tool) = Tool::read(definition.get()) else {
                 self.tell_once("a tool is left out, since its definition can't be read".to_owned());
                 continue;
             };
-            let is_refused = self.is_refused(&tool, (!is_first).then_some(&accepted), &others);
+            let findings = tool.findings((!is_first).then_some(&accepted), &others);
+            let is_refused = self.is_refused(&tool, &findings, &mut shadowed);
             known::add(&mut content, &tool, is_first);
             if self.setup.rules.has(&tool.name) && !is_refused {
                 passed.push(definition.get());
             }
         }
+        self.tell_shadowed(shadowed);
         // What is as it was accepted waits for no one.
         if let (Some(Accepted(accepted)), Some(Accepted(listed))) = (&content.accepted, &mut content.listed) {
             listed.retain(|name, hash| accepted.get(name) != Some(hash));
@@ -169,10 +175,41 @@ impl Session {
         is_first
     }
 
+    /// One line for all tools that another server has too.
+    fn tell_shadowed(&self, shadowed: Shadowed) {
+        const NAMED: usize = 3;
+        let refuses = self.setup.rules.refuses_shadowed;
+        for (server, tools) in shadowed {
+            let named: Vec<String> = tools
+                .iter()
+                .take(NAMED)
+                .map(|tool| format!("`{}`", shown(tool)))
+                .collect();
+            let more = match tools.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let (noun, verb) = if tools.len() == 1 {
+                ("tool", "it is")
+            } else {
+                ("tools", "they are")
+            };
+            let refused = if refuses {
+                format!("; {verb} refused")
+            } else {
+                String::new()
+            };
+            let server = shown(&server);
+            self.tell_once(format!(
+                "the server `{server}` has the {noun} {}{more} too{refused}",
+                named.join(", ")
+            ));
+        }
+    }
+
     /// Tells what is odd about a tool; whether it is refused for that.
-    fn is_refused(&self, tool: &Tool, accepted: Option<&Accepted>, others: &Others) -> bool {
+    fn is_refused(&self, tool: &Tool, findings: &[Finding], shadowed: &mut Shadowed) -> bool {
         let rules = &self.setup.rules;
-        let findings = tool.findings(accepted, others);
         let refuses = |finding: &&Finding| {
             finding.is_change() && rules.refuses_changed || finding.is_shadow() && rules.refuses_shadowed
         };
@@ -180,7 +217,11 @@ impl Session {
             true => self.how_to_accept(&finding.text(&tool.name)),
             false => format!("{} (`on_shadowed_tools`)", finding.text(&tool.name)),
         });
-        for finding in &findings {
+        for finding in findings {
+            if let Finding::Shadows(server) = finding {
+                shadowed.entry(server.clone()).or_default().push(tool.name.clone());
+                continue;
+            }
             let consequence = match (refuses(&finding), finding.is_change()) {
                 (true, true) => self.how_to_accept("; it is refused").split_off(2),
                 (true, false) => "it is refused".to_owned(),

@@ -6,7 +6,7 @@ use stockade::audit::{Decided, Granted};
 use stockade::report::Kind;
 use stockade_store::{Entry, Trail};
 
-const SECRET: &str = "secret pattern `**/.env*`, from built in";
+const SECRET: &str = "secret pattern `**/.env*` (built in)";
 
 fn seen(target: &str, rule: Option<&str>) -> Seen {
     Seen {
@@ -56,6 +56,7 @@ fn asked(id: &str, target: &str) -> Record {
         },
         lifetimes: vec![Lifetime::Once],
         granted_beside: 0,
+        refused_beside: 0,
         live: true,
         timeout_ms: 60_000,
     }))

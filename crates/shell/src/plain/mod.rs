@@ -88,10 +88,13 @@ impl Part {
 }
 
 impl Redirection {
-    /// Whether it only joins two of the command's outputs, as `2>&1` does, and opens nothing.
+    /// Whether it only joins two of the command's outputs, as `2>&1` does, or throws one away, and opens no file.
     #[must_use]
     pub fn opens_nothing(&self) -> bool {
-        self.operator.ends_with(">&") && matches!(self.target.as_str(), "1" | "2")
+        match self.operator.ends_with(">&") {
+            true => matches!(self.target.as_str(), "1" | "2"),
+            false => self.target == "/dev/null",
+        }
     }
 }
 

@@ -9,6 +9,7 @@ const WAITED_FOR: u8 = 0;
 const WITHDRAWN: u8 = 1;
 const BROKEN: u8 = 2;
 const INTERRUPTED: u8 = 3;
+const SUSPENDED: u8 = 4;
 
 /// The deadline of one question. It also ends early when the answer is no longer needed: the program was killed, or a
 /// signal interrupted its call.
@@ -85,6 +86,16 @@ impl Deadline {
     /// asked.
     pub fn interrupt(&self) {
         self.end(INTERRUPTED);
+    }
+
+    /// Ends it because the person pressed Ctrl-Z: this process is to stop, and the question comes again when it goes on.
+    pub fn suspend(&self) {
+        self.end(SUSPENDED);
+    }
+
+    /// Whether [`Deadline::suspend`] was called.
+    pub fn is_suspended(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == SUSPENDED
     }
 
     /// Whether [`Deadline::interrupt`] was called.

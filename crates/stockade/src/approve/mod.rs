@@ -26,7 +26,7 @@ pub use answer::{Answer, Choice, Extent, Lifetime};
 pub use command::CommandApprover;
 pub use deadline::Deadline;
 pub use descriptor::{DescriptorApprover, DescriptorError};
-pub use request::{EscalationRequest, Evidence, Requested, VERSION};
+pub use request::{EscalationRequest, Evidence, NO_MORE, Requested, VERSION};
 pub use socket::{SocketApprover, Waiting};
 pub use terminal::{NoTerminal, Terminal};
 

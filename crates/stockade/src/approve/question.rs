@@ -107,6 +107,7 @@ mod tests {
             &r.evidence,
             &r.lifetimes,
             r.granted_beside,
+            r.refused_beside,
             r.live,
             r.timeout_ms,
         );

@@ -37,11 +37,27 @@ pub struct EscalationRequest {
     /// The number of questions about the same directory or host that had a yes in this run.
     #[serde(default)]
     pub granted_beside: usize,
+    /// The number of those that had a no.
+    #[serde(default)]
+    pub refused_beside: usize,
     /// Whether the program waits for the answer. Otherwise it has ended, and a yes starts it once more.
     pub live: bool,
     /// Milliseconds until the refusal.
     pub timeout_ms: u64,
 }
+
+impl EscalationRequest {
+    /// After this many noes about one directory or host, everything else there is refused without a question.
+    pub(crate) const NOES: usize = 2;
+
+    /// Whether a no to this question is the last there.
+    pub fn ends_by_no(&self) -> bool {
+        self.refused_beside + 1 == Self::NOES
+    }
+}
+
+/// Told after such a no.
+pub const NO_MORE: &str = "no more questions come there in this run";
 
 /// The grant asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

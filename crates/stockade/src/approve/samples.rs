@@ -32,6 +32,7 @@ pub fn request() -> EscalationRequest {
         },
         lifetimes: vec![Lifetime::Once, Lifetime::Session, Lifetime::Always],
         granted_beside: 0,
+        refused_beside: 0,
         live: true,
         timeout_ms: 60_000,
     }

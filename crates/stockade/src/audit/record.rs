@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
+use crate::profile::with_origin;
 use crate::report::{FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, exact_grant};
 
 /// One event.
@@ -179,7 +180,7 @@ impl Seen {
             syscall: refusal.syscall.to_string(),
             pid: refusal.pid,
             program: lossy(&refusal.program),
-            rule: RefusingRule::of(&refusal.reason).map(|rule| format!("{}, from {}", rule.text, rule.origin)),
+            rule: RefusingRule::of(&refusal.reason).map(|rule| with_origin(&rule.text, &rule.origin)),
         }
     }
 }
@@ -263,7 +264,7 @@ mod tests {
             let reason = Some("not now".to_string());
             let answer = Declined { by, reason };
             let rule = RefusingRule::of(&Reason::Declined(Box::new(answer))).unwrap();
-            let rule = format!("{}, from {}", rule.text, rule.origin);
+            let rule = with_origin(&rule.text, &rule.origin);
             let flags = ["--read", "/srv/x"].map(std::ffi::OsString::from).to_vec();
             assert_eq!(words(seen(Kind::Read, "/srv/x", Some(&rule))), Some(flags), "{rule}");
         }
@@ -274,11 +275,7 @@ mod tests {
             (Kind::Read, "/srv/token=***", None),
             (Kind::Read, "/srv/\u{fffd}", None),
             (Kind::Read, "/srv/long…", None),
-            (
-                Kind::Read,
-                "/srv/.env",
-                Some("secret pattern `**/.env*`, from built in"),
-            ),
+            (Kind::Read, "/srv/.env", Some("secret pattern `**/.env*` (built in)")),
             (Kind::Syscall, "mount", None),
         ] {
             assert_eq!(words(seen(access, target, rule)), None, "{target}");

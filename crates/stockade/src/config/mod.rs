@@ -42,6 +42,8 @@ pub struct Configuration {
     pub secrets: Secrets,
     /// How `stockade shell` runs. Only in a user's file.
     pub shell: Shell,
+    /// The profile of `stockade run` where the command line names none.
+    pub run_profile: Option<String>,
     /// Rules for tool calls.
     pub permissions: Permissions,
     /// The declared agents.
@@ -83,6 +85,8 @@ pub enum Section {
     Tools,
     /// The confined shell.
     Shell,
+    /// A run of which nothing else is said.
+    Run,
 }
 
 impl Section {
@@ -94,6 +98,7 @@ impl Section {
             Section::Agents => "agents",
             Section::Tools => "tools",
             Section::Shell => "shell",
+            Section::Run => "run",
         }
     }
 }

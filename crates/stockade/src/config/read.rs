@@ -13,17 +13,19 @@ use crate::profile::reading::{Complaint, Reader, Value, host, profile_name, read
 use crate::profile::{DocumentFault, Glob, Origin, Rule, Source, visible};
 use stockade_text::visible::is_invisible;
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "version",
     "on_violation",
     "secrets",
     "shell",
+    "run",
     "permissions",
     "agents",
     "tools",
     "mcp",
 ];
 const SHELL_FIELDS: [&str; 2] = ["profile", "agent"];
+const RUN_FIELDS: [&str; 1] = ["profile"];
 const SECRETS_FIELDS: [&str; 2] = ["open", "closed"];
 const AGENT_FIELDS: [&str; 7] = ["mode", "profile", "capabilities", "tools", "hosts", "scope", "limits"];
 const SCOPE_FIELDS: [&str; 3] = ["allowed", "denied", "read_only"];
@@ -66,6 +68,7 @@ pub fn parse(
                 "on_violation" => on_violation(reader, value, author, &mut configuration),
                 "secrets" => secrets(reader, value, author, &mut configuration.secrets),
                 "shell" => shell(reader, key.span().start, value, author, &mut configuration),
+                "run" => run(reader, value, &mut configuration),
                 "permissions" => configuration.permissions = rules::permissions(reader, value, is_match),
                 "agents" => agents(reader, value, author, &mut configuration),
                 "tools" => tools(reader, value, &mut configuration),
@@ -108,6 +111,18 @@ fn shell(reader: &mut Reader<'_>, at: usize, value: &Value<'_>, author: Author, 
             let place = (Section::Shell, String::new(), field);
             configuration.places.insert(place, reader.origin(value.span().start));
         }
+    }
+}
+
+fn run(reader: &mut Reader<'_>, value: &Value<'_>, configuration: &mut Configuration) {
+    for (key, value) in reader.table(value, "[run]").into_iter().flatten() {
+        if key.get_ref() != "profile" {
+            reader.unknown_field(key, "[run]", &RUN_FIELDS);
+            continue;
+        }
+        configuration.run_profile = reader.parsed(value, profile_name);
+        let place = (Section::Run, String::new(), "profile");
+        configuration.places.insert(place, reader.origin(value.span().start));
     }
 }
 

@@ -32,7 +32,7 @@ pub use limits::{
 pub use lint::{Remark, lint};
 pub use models::{Model, models};
 pub use read::parse;
-pub use rule::{Anchor, Glob, Origin, PathSpec, Rule};
+pub use rule::{Anchor, Glob, Origin, PathSpec, Rule, with_origin};
 pub use schema::SCHEMA;
 
 pub use stockade_text::visible::visible;

@@ -66,6 +66,17 @@ impl Origin {
     }
 }
 
+/// A rule with its origin behind it.
+pub fn with_origin(rule: &str, origin: &str) -> String {
+    match origin {
+        BUILT_IN => format!("{rule} ({BUILT_IN})"),
+        _ => format!("{rule}, from {origin}"),
+    }
+}
+
+/// The origin of built-in lists.
+const BUILT_IN: &str = "built in";
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,7 +89,7 @@ impl fmt::Display for Origin {
             Origin::Entrypoint => f.write_str("the command itself"),
             Origin::Scratch => f.write_str("the run's scratch directory"),
             Origin::Approval(by) => write!(f, "an answer of {by}"),
-            Origin::BuiltIn => f.write_str("built in"),
+            Origin::BuiltIn => f.write_str(BUILT_IN),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::host;
 use super::mention::{Mention, mention, names_the_start};
@@ -10,6 +11,7 @@ use super::refusal::{Reason, Refusal, Refusals};
 use crate::policy::Kind;
 use crate::policy::{Access, DenialKind, DenialRule, Policy, Target};
 use crate::profile::{HostPattern, Ports};
+use crate::user_database::UserDatabase;
 
 /// A flag of `stockade run` that grants a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -306,9 +308,11 @@ impl<'a> GrantLimits<'a> {
         }
     }
 
-    /// Whether the path is the caller's home, or contains it.
+    /// Whether the path is the caller's home or a person's of the user database, or contains one: `HOME` may name another.
     fn is_home(&self, path: &Path) -> bool {
-        self.home.is_some_and(|home| home.starts_with(path))
+        static PERSONS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| UserDatabase::here().homes_of_persons());
+        let homes = self.home.into_iter().chain(PERSONS.iter().map(PathBuf::as_path));
+        homes.into_iter().any(|home| home.starts_with(path))
     }
 
     /// Whether a program invented the name of a file that it wanted to create: the command line names the directory or
@@ -340,7 +344,7 @@ impl<'a> GrantLimits<'a> {
         let is_wide = WIDE.iter().any(|wide| directory == Path::new(wide))
             || MACHINE.iter().any(|tree| directory.starts_with(tree))
             || crate::command::is_below_base(directory)
-            || self.home.is_some_and(|home| home.starts_with(directory));
+            || self.is_home(directory);
         let Some(policy) = self.policy else {
             return false;
         };

@@ -89,7 +89,7 @@ const SOCKETS: &[&str] = &[
 ];
 
 /// Netlink, from which libc and Node read the machine's interfaces, and the kernel's cryptography.
-const FAMILIES: &[&[u8]] = &[b"socket family 16", b"socket family 38"];
+const FAMILIES: &[&[u8]] = &[b"netlink", b"kernel cryptography"];
 
 /// Trees that describe the machine, and settings that are read if they exist.
 const TREES: &[&str] = &[

@@ -1,10 +1,11 @@
 //! Names the grant behind an allowed access, for the audit trail. It decides nothing: the access was judged before.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use super::run_policy::RunPolicy;
 use crate::policy::{Access, NetworkPolicy, Policy};
-use crate::profile::Origin;
+use crate::profile::{Origin, with_origin};
 use crate::report::{Endpoint, Kind, Refusal, endpoint_of};
 
 /// The rule of an access that an answer allowed.
@@ -13,7 +14,7 @@ pub const ANSWERED: &str = "granted by an answer";
 /// The grant of the run's own policy that allows an access to a path; `None` where none of a path does.
 pub fn of_path(run: &RunPolicy, kind: Kind, path: &Path) -> Option<String> {
     let config = &run.run_config;
-    let tree = |path: &Path, origin: &Origin| format!("granted tree `{}`, from {origin}", path.display());
+    let tree = |path: &Path, origin: &Origin| granted("tree", path.display(), origin);
     if let Some(scratch) = config.scratch.as_deref().filter(|scratch| path.starts_with(scratch)) {
         return Some(tree(scratch, &Origin::Scratch));
     }
@@ -26,17 +27,17 @@ pub fn of_path(run: &RunPolicy, kind: Kind, path: &Path) -> Option<String> {
             .sockets
             .iter()
             .find(|grant| path.starts_with(&grant.path))?;
-        return Some(format!(
-            "granted socket `{}`, from {}",
-            grant.path.display(),
-            grant.origin
-        ));
+        return Some(granted("socket", grant.path.display(), &grant.origin));
     }
     let grant = config.policy.granting(file_access(kind)?, path)?;
     Some(match grant.path == path {
-        true => format!("granted path `{}`, from {}", path.display(), grant.origin),
+        true => granted("path", path.display(), &grant.origin),
         false => tree(&grant.path, &grant.origin),
     })
+}
+
+fn granted(what: &str, name: impl Display, origin: &Origin) -> String {
+    with_origin(&format!("granted {what} `{name}`"), &origin.to_string())
 }
 
 fn file_access(kind: Kind) -> Option<Access> {
@@ -56,7 +57,7 @@ pub fn of_network(policy: &Policy, access: &Refusal) -> Option<String> {
             return None;
         };
         let grant = policy.listen.iter().find(|grant| grant.port == address.port());
-        return grant.map(|grant| format!("granted port {}, from {}", grant.port, grant.origin));
+        return grant.map(|grant| with_origin(&format!("granted port {}", grant.port), &grant.origin.to_string()));
     }
     if policy.reach == NetworkPolicy::Everything {
         return Some("every host is granted".to_string());
@@ -65,5 +66,5 @@ pub fn of_network(policy: &Policy, access: &Refusal) -> Option<String> {
         Endpoint::Name(name, port) => policy.reach.granting_name(&name, port),
         Endpoint::Address(address) => policy.reach.granting_address(address.ip(), address.port()),
     }?;
-    Some(format!("granted host `{}`, from {}", grant.pattern, grant.origin))
+    Some(granted("host", &grant.pattern, &grant.origin))
 }

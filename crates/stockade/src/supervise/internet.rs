@@ -687,12 +687,25 @@ fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Result<CallAns
         Some(reason) => (Kind::Connect, "internet".to_string(), reason),
         None => (
             Kind::Socket,
-            format!("socket family {domain}, type {}", kind & 0xf),
+            family(domain),
             Reason::Never("no profile allows sockets of this kind".into()),
         ),
     };
     context.note(&RefusedAttempt::on(kind, b""), target.as_bytes(), reason);
     Err(Errno(libc::EPERM))
+}
+
+/// The name of an address family (address_families(7)); a socket of the internet that gets here is none of a usual type.
+fn family(domain: i32) -> String {
+    match domain {
+        libc::AF_INET | libc::AF_INET6 => "raw internet".into(),
+        libc::AF_NETLINK => "netlink".into(),
+        libc::AF_PACKET => "packet".into(),
+        libc::AF_ALG => "kernel cryptography".into(),
+        libc::AF_VSOCK => "vsock".into(),
+        libc::AF_BLUETOOTH => "bluetooth".into(),
+        _ => format!("family {domain}"),
+    }
 }
 
 /// The network access of a caller: what its run and every nested run that it is in allow.

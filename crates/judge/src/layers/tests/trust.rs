@@ -193,9 +193,9 @@ fn what_is_remembered_is_written_once_and_trusted() {
     let written = here
         .remember(&[shell("git push"), shell("git push"), skill.clone()])
         .unwrap();
-    assert_eq!((written.added.len(), &written.path), (2, &here.file()));
+    assert_eq!((written.changed.len(), &written.path), (2, &here.file()));
     assert_eq!(here.state_of_trust(), Trust::Trusted);
-    assert!(here.remember(&[skill, shell("git push")]).unwrap().added.is_empty());
+    assert!(here.remember(&[skill, shell("git push")]).unwrap().changed.is_empty());
     assert_eq!(here.load().permissions().allow.len(), 2);
     insta::assert_snapshot!(fs::read_to_string(here.file()).unwrap(), @r#"
         # Rules of this project. Stockade adds what is remembered; `stockade trust` has to agree to other changes.

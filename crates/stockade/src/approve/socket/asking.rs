@@ -17,6 +17,8 @@ use crate::approve::{Answer, Deadline, EscalationRequest, question, reply};
 const SLICE: Duration = Duration::from_millis(100);
 /// Interval of the search for watchers.
 const ROUND: Duration = Duration::from_millis(200);
+/// The line of a watcher that only lists questions: it answers none, and others may.
+pub(super) const LISTED: &[u8] = b"";
 /// The answerer of a no where an answer can't be used.
 const US: &str = "stockade";
 
@@ -32,7 +34,7 @@ pub(super) fn ask(state: &Path, waiting: Waiting, request: &EscalationRequest, d
             asked.look_for_watchers(state, request, left);
             looked = Some(Instant::now());
         }
-        if asked.streams.is_empty() && !asked.names.is_empty() {
+        if asked.streams.is_empty() && asked.was_left {
             return Answer::silence("`stockade approvals` ended before it answered");
         }
         if asked.streams.is_empty() && waiting == Waiting::OnlyWatched {
@@ -57,6 +59,8 @@ struct Asked {
     names: BTreeSet<OsString>,
     /// The connections without an answer yet.
     streams: Vec<SocketStream>,
+    /// One of them ended without an answer.
+    was_left: bool,
 }
 
 impl Asked {
@@ -84,8 +88,9 @@ impl Asked {
             if let Ok(mut stream) = stream {
                 self.names.insert(name);
                 // A watcher that is gone at once still counts as asked.
-                if stream.say(&line).is_ok() {
-                    self.streams.push(stream);
+                match stream.say(&line) {
+                    Ok(()) => self.streams.push(stream),
+                    Err(_) => self.was_left = true,
                 }
             }
         }
@@ -115,7 +120,8 @@ impl Asked {
             };
             match heard {
                 Received::Nothing => return true,
-                Received::End => {}
+                Received::End => self.was_left = true,
+                Received::Line(line) if line == LISTED => {}
                 Received::TooMuch => answer = Some(unusable("it is too long")),
                 Received::Line(line) => {
                     let read = reply::read(&line, request, "somebody at approvals");

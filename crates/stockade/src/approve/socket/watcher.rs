@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::asking::LISTED;
 use super::directory::{Directory, DirectoryError, is_same_user};
 use super::stream::{Received, SocketStream};
 use crate::approve::{Answer, Choice, EscalationRequest, question, reply};
@@ -168,6 +169,13 @@ impl Watcher {
     /// Whether a client has connected that hasn't sent its question yet.
     pub fn expects_more(&self) -> bool {
         self.connections.iter().any(|connection| connection.question.is_none())
+    }
+
+    /// Leaves the open questions to others: they were only listed.
+    pub fn leave(&mut self) {
+        for mut connection in self.connections.drain(..) {
+            let _ = connection.stream.say(&[LISTED, b"\n"].concat());
+        }
     }
 
     /// Answers a question and removes it.

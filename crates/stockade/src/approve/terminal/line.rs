@@ -12,11 +12,14 @@ pub enum InputLine {
     Unclear,
     /// Ctrl-C.
     Interrupt,
-    /// Ctrl-D, Ctrl-Z or Ctrl-\: breaks off.
+    /// Ctrl-Z.
+    Suspend,
+    /// Ctrl-D or Ctrl-\: breaks off.
     Broken,
 }
 
 const CTRL_C: u8 = 3;
+const CTRL_Z: u8 = 0x1a;
 const CTRL_BACKSLASH: u8 = 0x1c;
 
 impl InputLine {
@@ -24,6 +27,9 @@ impl InputLine {
     pub fn of(bytes: &[u8]) -> InputLine {
         if bytes.ends_with(&[CTRL_C]) {
             return InputLine::Interrupt;
+        }
+        if bytes.ends_with(&[CTRL_Z]) {
+            return InputLine::Suspend;
         }
         let Some(typed) = bytes.strip_suffix(b"\n") else {
             return InputLine::Broken;
@@ -85,7 +91,10 @@ mod tests {
         for bytes in [b"\x03".as_slice(), b"once\x03", b"\x1b[\x03"] {
             assert_eq!(InputLine::of(bytes), InputLine::Interrupt, "{bytes:?}");
         }
-        for bytes in [b"".as_slice(), b"once", b"\x1a", b"once\x1c\n"] {
+        for bytes in [b"\x1a".as_slice(), b"once\x1a"] {
+            assert_eq!(InputLine::of(bytes), InputLine::Suspend, "{bytes:?}");
+        }
+        for bytes in [b"".as_slice(), b"once", b"once\x1c\n"] {
             assert_eq!(InputLine::of(bytes), InputLine::Broken, "{bytes:?}");
         }
     }

@@ -26,7 +26,8 @@ use nix::unistd::{Pid, getpgrp};
 
 use super::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use super::{
-    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, PAUSE_AFTER_ONE_GONE, person,
+    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, NO_MORE, PAUSE_AFTER_ONE_GONE,
+    person,
 };
 use crate::mutex::lock;
 use device::Device;
@@ -146,6 +147,9 @@ impl Terminal {
             // As the key does when nothing is asked.
             let _ = killpg(Pid::from_raw(group), Signal::SIGINT);
         }
+        if said == Ok(TypedReply::Suspend) {
+            deadline.suspend();
+        }
         said.map(TypedReply::answer)
     }
 
@@ -176,6 +180,7 @@ impl Terminal {
             asking.page.adds_typed(&typed);
             let said = match line {
                 InputLine::Interrupt => return Ok(TypedReply::Interrupt),
+                InputLine::Suspend => return Ok(TypedReply::Suspend),
                 InputLine::Broken => return Ok(TypedReply::Answer(Choice::No { all: false }, None)),
                 InputLine::Unclear => LineMeaning::Unclear,
                 InputLine::Text(text) => offer.meaning(&text),
@@ -215,10 +220,14 @@ impl Terminal {
             }
             TypedReply::Answer(_, reason) => question::refused(request, reason.as_deref()),
             TypedReply::Interrupt => question::refused(request, Some("Ctrl-C")),
+            TypedReply::Suspend => ("stockade: stopped; the question comes again".to_string(), String::new()),
         };
         let room = width.saturating_sub(fit::columns(&words)).max(LEAST_NAME);
-        let line = words + &fit::shortened(&name, room);
-        self.ink.styled(style, &fit::broken(&line, width))
+        let mut line = fit::broken(&(words + &fit::shortened(&name, room)), width);
+        if request.ends_by_no() && matches!(said, TypedReply::Answer(Choice::No { all: false }, _)) {
+            line += &format!("\nstockade: {NO_MORE}");
+        }
+        self.ink.styled(style, &line)
     }
 }
 
@@ -238,6 +247,8 @@ enum TypedReply {
     Answer(Choice, Option<String>),
     /// Ctrl-C: the run is to end as it would have at any other time.
     Interrupt,
+    /// Ctrl-Z: as at any other time the shell gets its terminal back. The question is asked again later.
+    Suspend,
 }
 
 impl TypedReply {
@@ -245,6 +256,7 @@ impl TypedReply {
         let (choice, reason) = match self {
             TypedReply::Answer(choice, reason) => (choice, reason),
             TypedReply::Interrupt => (Choice::No { all: false }, Some("Ctrl-C".into())),
+            TypedReply::Suspend => return Answer::silence("Ctrl-Z"),
         };
         Answer {
             choice,

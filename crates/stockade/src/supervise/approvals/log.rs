@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::question::{Group, QuestionKey};
+use crate::approve::EscalationRequest;
 use crate::report::{Declined, Escalated, Escalation, Refusal};
 
 /// Most questions in one run.
@@ -11,8 +12,6 @@ const MOST: usize = 50;
 /// Most questions within [`RATE_TIME`].
 const MOST_AT_ONCE: usize = 20;
 const RATE_TIME: Duration = Duration::from_secs(60);
-/// After this many refusals in one directory, or for one host, the rest of it is refused without asking.
-const STRIKES: usize = 2;
 /// After this many questions in a row without an answer, no more are asked.
 const SILENCES: usize = 3;
 /// Most refused targets that are remembered.
@@ -63,7 +62,7 @@ impl Log {
             return Considered::Refused(declined.clone());
         }
         match self.strikes.get(&Group::of(refusal)) {
-            Some(strikes) if *strikes >= STRIKES => Considered::Refused(Declined {
+            Some(strikes) if *strikes >= EscalationRequest::NOES => Considered::Refused(Declined {
                 by: Some("Stockade".into()),
                 reason: Some("others like it were refused before".into()),
             }),
@@ -115,6 +114,11 @@ impl Log {
     /// The number of yeses to questions of this group.
     pub fn granted_beside(&self, group: &Group) -> usize {
         self.yeses.get(group).copied().unwrap_or_default()
+    }
+
+    /// The number of noes to questions of this group; none counts where the approver decides by itself.
+    pub fn refused_beside(&self, group: &Group) -> usize {
+        self.strikes.get(group).copied().unwrap_or_default()
     }
 
     /// Whether a lasting yes was given.

@@ -24,6 +24,7 @@ use crate::supervise::shared::Shared;
 use crate::supervise::worker::Worker;
 use decision::AnswerEffect;
 use stockade_sys::notify::Notification;
+use stockade_sys::signals::stop_as_by_key;
 use writing::Offered;
 
 /// The interval at which waiting calls are checked.
@@ -233,7 +234,9 @@ impl PromptQueue {
         };
         let asking = &self.approvals.asking;
         let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
-        request.granted_beside = self.approvals.log().granted_beside(&Group::of(&question.refusal));
+        let group = Group::of(&question.refusal);
+        request.granted_beside = self.approvals.log().granted_beside(&group);
+        request.refused_beside = self.approvals.log().refused_beside(&group);
         self.shared().tell(|| Record::Asked(Box::new(request.clone())));
         let deadline = match &self.hold {
             Some(hold) => Deadline::of(asking.timeout).while_held(is_still_held(hold)),
@@ -302,6 +305,10 @@ impl PromptQueue {
             self.give_way(open, answer);
             return;
         }
+        if open.deadline.is_suspended() {
+            self.suspend(open, answer);
+            return;
+        }
         // Checked after the answer was read and before anything is granted. The run stays stopped in between: what it
         // hasn't done by now it does only after the answer was carried out.
         if self.is_broken() {
@@ -323,6 +330,17 @@ impl PromptQueue {
                 },
             );
         }
+    }
+
+    /// Handles Ctrl-Z: stops this process with the run still held. Its shell lets both go on at once, so the run is held anew
+    /// for the same questions.
+    fn suspend(&mut self, open: OpenPrompt, answer: &Answer) {
+        self.keep(&open, answer, None);
+        stop_as_by_key();
+        for question in open.calls.into_iter().rev() {
+            self.waiting.push_front(question);
+        }
+        self.let_go();
     }
 
     /// Gives up a question because the run was resumed: the answer may be to a question that the run has drawn.

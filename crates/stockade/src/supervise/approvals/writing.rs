@@ -98,6 +98,7 @@ pub fn request(
             }
         },
         granted_beside: 0,
+        refused_beside: 0,
         live: true,
         timeout_ms: u64::try_from(asking.timeout.as_millis()).unwrap_or(u64::MAX),
     }

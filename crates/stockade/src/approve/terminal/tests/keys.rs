@@ -2,7 +2,7 @@
 
 use super::scene::{Foreground, Mode, Scene};
 use super::stage::Stage;
-use crate::approve::{Choice, Extent, Lifetime};
+use crate::approve::{Answer, Choice, Extent, Lifetime};
 
 const PROMPT: &str = " s)? ";
 
@@ -127,9 +127,38 @@ fn ctrl_c_is_a_no_and_ends_what_is_in_the_foreground() {
 
 #[test]
 fn the_other_keys_that_end_programs_are_a_no_too() {
-    for keys in ["\x04", "once\x04", "\x1a", "\x1c\r"] {
+    for keys in ["\x04", "once\x04", "\x1c\r"] {
         assert_eq!(answered(keys), Choice::No { all: false }, "{keys:?}");
     }
+}
+
+#[test]
+fn the_last_no_in_a_directory_says_that_it_is_the_last() {
+    for (before, is_last) in [(0, false), (1, true), (2, false)] {
+        let mut scene = Scene::new();
+        scene.request.refused_beside = before;
+        let mut stage = Stage::new(&scene);
+        stage.awaits(PROMPT);
+        stage.types("n\r");
+        assert_eq!(stage.outcome().answer.choice, Choice::No { all: false });
+        let said = stage.said();
+        assert_eq!(
+            said.contains("stockade: no more questions come there in this run"),
+            is_last,
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn ctrl_z_answers_nothing_and_gives_the_terminal_back() {
+    let mut stage = Stage::new(&Scene::new());
+    stage.awaits(PROMPT);
+    stage.types("y\x1a");
+    stage.awaits("stockade: stopped; the question comes again\r\n");
+    let outcome = stage.outcome();
+    assert_eq!(outcome.answer, Answer::silence("Ctrl-Z"));
+    assert!(outcome.is_mode_as_before && outcome.is_foreground_as_before && outcome.do_others_live);
 }
 
 #[test]
