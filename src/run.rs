@@ -219,6 +219,7 @@ fn ready(
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
+    ready.left_behind.iter().for_each(|line| note(line));
     // A caller that decides each access by itself decides none where nothing can be asked.
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never) && !run.ask_each;
     if was_chosen && !ready.asks() {
