@@ -147,3 +147,68 @@ fn a_key_that_a_granted_agent_of_sshs_holds_signs() {
     finish(place.command("bash").args(["-c", ended]), b"");
     assert_eq!(signed, ["1\n", ""]);
 }
+
+/// Prints the variable and, of a directory, all that it holds.
+const SHOW: &str = "echo \"$SSL_CERT_FILE\" \"$SSL_CERT_DIR\"; cat \"$SSL_CERT_FILE\" 2>/dev/null; cat \"$SSL_CERT_DIR\"/* 2>/dev/null; true";
+
+#[test]
+fn certificates_that_variables_name_come_along_into_a_run_with_a_network_and_nothing_else_does() {
+    let certificate = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
+    let place = Place::new();
+    place.file("~/ca/one.crt", certificate);
+    place.file("~/keys/key.crt", "-----BEGIN PRIVATE KEY-----\n");
+    place.file("~/mixed/ca.crt", certificate);
+    place.file("~/mixed/notes", "mine");
+    place.file("~/deep/ca/ca.crt", certificate);
+    place.file("~/.aws/ca.crt", certificate);
+    place.file("~/named/corp.pem", certificate);
+    let told = |file: &str, directory: &str, profile: &str| {
+        let mut command = place.command(crate::common::STOCKADE);
+        command.args(["run", "--ask", "never", "--profile", profile, "--", "bash", "-c", SHOW]);
+        let [file, directory] = [file, directory].map(|name| place.path(name));
+        let finished = finish(command.env("SSL_CERT_FILE", file).env("SSL_CERT_DIR", directory), b"");
+        let home = place.home.to_str().unwrap();
+        (
+            finished.stdout().replace(home, "~"),
+            finished.stderr().replace(home, "~"),
+        )
+    };
+    let (shown, said) = told("~/ca/one.crt", "~/ca", "network-api");
+    assert_eq!(
+        (shown, said),
+        (format!("~/ca/one.crt ~/ca\n{certificate}{certificate}"), String::new())
+    );
+    assert_eq!(told("~/ca/one.crt", "~/ca", "readonly"), (" \n".into(), String::new()));
+    let refused = [
+        (
+            "~/named/corp.pem",
+            "~/named",
+            "`~/named/corp.pem` has the name of a secret",
+            "`~/named/corp.pem` has the name of a secret",
+        ),
+        (
+            "~/keys/key.crt",
+            "~/keys",
+            "`~/keys/key.crt` holds a private key",
+            "`~/keys/key.crt` holds a private key",
+        ),
+        (
+            "~/mixed/notes",
+            "~/mixed",
+            "`~/mixed/notes` holds no certificate",
+            "`~/mixed/notes` holds no certificate",
+        ),
+        (
+            "~/.aws/ca.crt",
+            "~/deep",
+            "`~/.aws/ca.crt` is closed to every run",
+            "`~/deep` isn't a directory of certificates",
+        ),
+    ];
+    for (file, directory, of_file, of_directory) in refused {
+        let said = format!(
+            "stockade: `SSL_CERT_FILE` doesn't come along: {of_file}\nstockade: `SSL_CERT_DIR` doesn't come along: {of_directory}\n"
+        );
+        assert_eq!(told(file, directory, "network-api"), (" \n".into(), said));
+    }
+}

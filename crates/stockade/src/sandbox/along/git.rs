@@ -256,7 +256,7 @@ impl Settings {
                 Some(path) => along.brought.push(Brought {
                     name: Name::OfGit(key),
                     value: path.clone().into(),
-                    file: Some(walker.walk(&path)),
+                    files: vec![walker.walk(&path)],
                 }),
                 None => along.setting(key, value),
             }
@@ -269,7 +269,7 @@ impl Along {
         self.brought.push(Brought {
             name: Name::OfGit(key.into()),
             value: value.into(),
-            file: None,
+            files: Vec::new(),
         });
     }
 }

@@ -2,6 +2,7 @@
 //! execute nothing and hold no secret, and the files that they name. Read before the start, from files that no run may
 //! write. What doesn't come along, although the run would differ without it, is told.
 
+mod certificates;
 mod git;
 
 use std::ffi::{OsStr, OsString};
@@ -25,12 +26,12 @@ pub(super) struct Along {
     left: Vec<String>,
 }
 
-/// A variable or a setting, with the file that it names.
+/// A variable or a setting, with the files that it names.
 #[derive(Debug)]
 struct Brought {
     name: Name,
     value: OsString,
-    file: Option<Walked>,
+    files: Vec<Walked>,
 }
 
 #[derive(Debug)]
@@ -45,6 +46,7 @@ impl Along {
     pub fn of(surroundings: &Surroundings, (policy, argv): (&Policy, &[OsString]), walker: &mut Walker) -> Along {
         let mut along = Along::default();
         git::bring(&mut along, surroundings, (policy, argv), walker);
+        certificates::bring(&mut along, surroundings, policy, walker);
         let is_secret = |brought: &Brought| holds_secret(&brought.value.to_string_lossy());
         along.brought.retain(|brought| !is_secret(brought));
         along
@@ -54,32 +56,40 @@ impl Along {
         self.brought.push(Brought {
             name: Name::Variable(name.into()),
             value: value.into(),
-            file: None,
+            files: Vec::new(),
         });
     }
 
     /// Whether it names files, which are granted only once all denials are known.
     pub fn names_files(&self) -> bool {
-        self.brought.iter().any(|brought| brought.file.is_some())
+        self.brought.iter().any(|brought| !brought.files.is_empty())
     }
 
     /// Adds it to a policy that has all its denials; returns a line for each thing that is left.
     pub fn join(self, policy: &mut Policy) -> Vec<String> {
+        let matcher = self.names_files().then(|| Matcher::new(policy));
         let Along { brought, mut left } = self;
-        let matcher = brought
-            .iter()
-            .any(|one| one.file.is_some())
-            .then(|| Matcher::new(policy));
         let (mut grants, mut variables, mut settings) = (Vec::new(), Vec::new(), Vec::new());
-        for Brought { name, value, file } in brought {
-            if let (Some(matcher), Some(file)) = (&matcher, &file) {
-                match readable(matcher, policy, file) {
-                    Ok(grant) => grants.extend(grant),
-                    Err(why) => {
-                        let (Name::Variable(name) | Name::OfGit(name)) = name;
-                        left.push(format!("`{name}` doesn't come along: `{}` {why}", file.real.display()));
-                        continue;
-                    }
+        for Brought { name, value, files } in brought {
+            let holds = match &name {
+                Name::Variable(_) => Holds::Certificates,
+                Name::OfGit(_) => Holds::Data,
+            };
+            let granted = |file| {
+                matcher
+                    .as_ref()
+                    .map_or(Ok(None), |matcher| readable(matcher, policy, file, holds))
+            };
+            match files
+                .iter()
+                .filter_map(|file| granted(file).transpose())
+                .collect::<Result<Vec<_>, _>>()
+            {
+                Ok(granted) => grants.extend(granted),
+                Err((place, why)) => {
+                    let (Name::Variable(name) | Name::OfGit(name)) = name;
+                    left.push(format!("`{name}` doesn't come along: `{}` {why}", place.display()));
+                    continue;
                 }
             }
             match name {
@@ -115,31 +125,61 @@ fn numbered(settings: Vec<(String, OsString)>, policy: &mut Policy) -> Vec<(Stri
         .collect()
 }
 
-/// The grant that lets a run read such a file, if it needs one.
+/// What a file has to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Data,
+    Certificates,
+}
+
+/// The grant that lets a run read a file, or a directory of nothing but files, if it needs one.
 ///
 /// # Errors
-/// Why it may not.
-fn readable(matcher: &Matcher<'_>, policy: &Policy, file: &Walked) -> Result<Option<Grant>, &'static str> {
+/// The place that it may not read, and why.
+fn readable<'f>(
+    matcher: &Matcher<'_>,
+    policy: &Policy,
+    file: &'f Walked,
+    holds: Holds,
+) -> Result<Option<Grant>, (&'f Path, &'static str)> {
+    let path = file.real.as_path();
+    let refused = |why| Err((path, why));
     if file.leads_out_of(written(policy)).is_some() {
-        return Err("is behind a link where runs write");
+        return refused("is behind a link where runs write");
     }
-    let path = &file.real;
     if !file.exists || matcher.decide(Access::READ, path).is_allowed() {
         return Ok(None);
     }
     match matcher.denial(Access::READ, path, false) {
-        Some(denial) if denial.kind == DenialKind::Explicit => return Err("is denied"),
-        Some(_) => return Err("is closed to every run"),
+        Some(denial) if denial.kind == DenialKind::Explicit => return refused("is denied"),
+        Some(denial) if denial.kind == DenialKind::SecretPattern => return refused("has the name of a secret"),
+        Some(_) => return refused("is closed to every run"),
         None => {}
     }
-    let text = read(path).ok_or("can't be read, or isn't a short file")?;
-    if text.windows(11).any(|part| part == b"PRIVATE KEY") {
-        return Err("holds a private key");
+    if file.is_directory {
+        if certificates::holds_other_than_files(path) {
+            return refused("isn't a directory of certificates");
+        }
+    } else {
+        let Some(text) = read(path) else {
+            return refused("can't be read, or isn't a short file");
+        };
+        let has = |words: &[u8]| text.windows(words.len()).any(|part| part == words);
+        if has(b"PRIVATE KEY") {
+            return refused("holds a private key");
+        }
+        if holds == Holds::Certificates && !has(b"CERTIFICATE-----") && !has(b"X509 CRL-----") {
+            return refused("holds no certificate");
+        }
     }
     Ok(Some(Grant {
         access: Access::READ,
-        path: path.clone(),
-        extent: GrantExtent::Single,
+        path: path.to_path_buf(),
+        extent: if file.is_directory {
+            GrantExtent::Subtree
+        } else {
+            GrantExtent::Single
+        },
         exempt: false,
         origin: Origin::Base,
         why: Some("the user's own settings name it".into()),
