@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
+use stockade::LeftBehind;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Kind, Report};
@@ -78,6 +79,19 @@ pub fn kept(report: &Report) -> Option<Failure> {
     }
     failure.hint = Some(openings(&kept));
     Some(failure)
+}
+
+/// Whether a run was refused a host that it asked for without a setting of the user's.
+pub fn is_explained_by(report: &Report, left: &LeftBehind) -> bool {
+    let is_to = |denial: &Denial, host: &str| {
+        let rest = denial.target.strip_prefix(host);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let mut of_hosts = report
+        .denials
+        .iter()
+        .filter(|denial| matches!(denial.access, Kind::Connect | Kind::Resolve));
+    of_hosts.any(|denial| left.hosts.iter().any(|host| is_to(denial, host)))
 }
 
 fn half_done(denial: &Denial) -> String {

@@ -212,3 +212,105 @@ fn certificates_that_variables_name_come_along_into_a_run_with_a_network_and_not
         assert_eq!(told(file, directory, "network-api"), (" \n".into(), said));
     }
 }
+
+const REGISTRIES: &str = "import os; print('\\n'.join(sorted(f'{name}={value}' for name, value in os.environ.items() \
+                          if name.lower().startswith(('npm_config_', 'pip_', 'uv_', 'cargo_reg')) and '.example.com' in value)))";
+
+fn registries(place: &Place, variables: &[(&str, &str)]) -> String {
+    let mut command = place.command(crate::common::STOCKADE);
+    command.args([
+        "run",
+        "--ask",
+        "never",
+        "--profile",
+        "workspace",
+        "--",
+        crate::common::python(),
+        "-c",
+        REGISTRIES,
+    ]);
+    finish(command.envs(variables.iter().copied()), b"").stdout()
+}
+
+#[test]
+fn addresses_of_registries_come_along_without_what_proves_who_the_user_is() {
+    let place = Place::new();
+    place.file(
+        "~/.npmrc",
+        "registry=https://npm.example.com/\n@acme:registry = https://ann:pw@acme.example.com/npm\n\
+         @open:registry=https://open.example.com/\n//acme.example.com/:_authToken=sesame\n",
+    );
+    place.file(".npmrc", "@open:registry=https://project.example.com/\n");
+    place.file("~/.pip/pip.conf", "[global]\nindex-url = https://old.example.com/\n");
+    place.file(
+        "~/.config/pip/pip.conf",
+        "[global]\nindex-url = https://ann:pw@pip.example.com/simple\nextra-index-url =\n  https://one.example.com/\n  https://two.example.com/\n",
+    );
+    let uv = "[[index]]\nurl = 'https://uv.example.com/'\ndefault = true\n[[index]]\nurl = 'https://more.example.com/'\n\
+              [[index]]\nname = 'x'\nurl = 'https://explicit.example.com/'\nexplicit = true\n";
+    place.file("~/.config/uv/uv.toml", uv);
+    place.file(
+        "~/.cargo/config.toml",
+        "[registries.my-own]\nindex = 'sparse+https://cargo.example.com/i/'\ntoken = 'sesame'\n",
+    );
+    let expected = "CARGO_REGISTRIES_MY_OWN_INDEX=sparse+https://cargo.example.com/i/\n\
+                    PIP_EXTRA_INDEX_URL=https://one.example.com/ https://two.example.com/\nPIP_INDEX_URL=https://pip.example.com/simple\n\
+                    UV_DEFAULT_INDEX=https://uv.example.com/\nUV_INDEX=https://more.example.com/\n\
+                    npm_config_@acme:registry=https://acme.example.com/npm\nnpm_config_registry=https://npm.example.com/\n";
+    assert_eq!(registries(&place, &[]), expected);
+    let variables = [
+        ("PIP_INDEX_URL", "https://mine.example.com/"),
+        ("NPM_CONFIG_REGISTRY", "https://own.example.com/"),
+    ];
+    let expected = expected
+        .replace("pip.example.com/simple", "mine.example.com/")
+        .replace("npm.example.com", "own.example.com");
+    assert_eq!(registries(&place, &variables), expected);
+}
+
+/// A manager that goes to its public registry all the same is told of: a stranger may have the name there.
+#[test]
+fn a_refused_public_registry_is_told_of_where_the_users_own_was_not_seen() {
+    let place = Place::new();
+    place.file(
+        "~/.cargo/config.toml",
+        "[source.crates-io]\nreplace-with = 'mine'\n[source.mine]\ndirectory = '/x'\n",
+    );
+    place.file("~/.npmrc", "registry = https://npm.example.com/0123456789abcdef0123/\n");
+    let connect = |host: &str| format!("import socket; socket.create_connection(('{host}', 443))");
+    let file = place.path("~/.cargo/config.toml").display().to_string();
+    let cases = [
+        (
+            "index.crates.io",
+            format!(
+                "stockade: cargo didn't see `[source]` of `{file}` here, so it asked crates.io: `--read {file}`, and `cargo --config {file}`\n"
+            ),
+        ),
+        (
+            "registry.npmjs.org",
+            format!(
+                "stockade: this run doesn't see a registry of `{}`, and asked the public one; don't grant that for private names\n",
+                place.path("~/.npmrc").display()
+            ),
+        ),
+        ("www.example.com", String::new()),
+    ];
+    for (host, said) in cases {
+        let code = connect(host);
+        let words = [
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "workspace",
+            "--",
+            crate::common::python(),
+            "-c",
+            &code,
+        ];
+        let stderr = stockade(&place, &words).stderr();
+        assert!(stderr.contains(&format!("--host {host}")), "{stderr}");
+        let told = stderr.split_once(&format!("--host {host}`\n")).map(|(_, told)| told);
+        assert_eq!(told, Some(said.as_str()), "{stderr}");
+    }
+}

@@ -34,6 +34,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 use tracing::{debug_span, info};
 
+pub use along::LeftBehind;
 pub use error::Error;
 pub use outcome::{Outcome, Output};
 pub use written::WrittenTrees;
@@ -802,9 +803,9 @@ impl Sandbox {
         Ok(self.policy_here(root, &command::ResolvedCommand::nothing())?.0)
     }
 
-    /// The policy, with the denials that links on this machine add and what comes along of the user's settings, and a line
-    /// for each setting that doesn't.
-    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<(Policy, Vec<String>), Error> {
+    /// The policy, with the denials that links on this machine add and what comes along of the user's settings, and what
+    /// doesn't.
+    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<(Policy, Vec<LeftBehind>), Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
         self.refuse_flags_out(&policy)?;
@@ -947,8 +948,8 @@ pub struct Ready {
     pub plan: Plan,
     /// The DNS server used in place of the machine's.
     pub resolver: Option<SocketAddr>,
-    /// A line for each of the user's own settings that the run goes without, for people.
-    pub left_behind: Vec<String>,
+    /// What the run goes without of the user's own settings, for people.
+    pub left_behind: Vec<LeftBehind>,
     command: command::ResolvedCommand,
     control_group: Option<launch::ControlGroups>,
     streams: Streams,

@@ -209,7 +209,7 @@ impl Settings {
             signing.iter().for_each(|name| along.setting(*name, "false"));
             if self.is_in_repository && may_commit(argv) {
                 let said = "commits will be unsigned: this run reaches no signing key and no agent";
-                along.left.push(said.into());
+                along.leave(said.into(), &[]);
             }
             return;
         };
@@ -354,7 +354,7 @@ impl Reader<'_> {
             let real = walker.walk(&included).real;
             if !has_callers_home(self.policy) && written(self.policy).any(|tree| real.starts_with(tree)) {
                 let said = format!("`{}` is no setting of git here: runs write there", real.display());
-                along.left.push(said);
+                along.leave(said, &[]);
                 continue;
             }
             self.read(along, &included, walker);

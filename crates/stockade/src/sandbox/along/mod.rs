@@ -4,6 +4,7 @@
 
 mod certificates;
 mod git;
+mod registries;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -22,8 +23,16 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Along {
     brought: Vec<Brought>,
-    /// A line each, for the user.
-    left: Vec<String>,
+    left: Vec<LeftBehind>,
+}
+
+/// Something of the user's own settings that a run goes without.
+#[derive(Debug, Clone)]
+pub struct LeftBehind {
+    /// A line for the user.
+    pub said: String,
+    /// The hosts whose refusal it explains: it is said then. Without any it is said at the start.
+    pub hosts: &'static [&'static str],
 }
 
 /// A variable or a setting, with the files that it names.
@@ -41,14 +50,24 @@ enum Name {
     OfGit(String),
 }
 
+impl Name {
+    fn text(&self) -> &str {
+        let (Name::Variable(name) | Name::OfGit(name)) = self;
+        name
+    }
+}
+
 impl Along {
     /// Finds what a run of this policy and command may have.
     pub fn of(surroundings: &Surroundings, (policy, argv): (&Policy, &[OsString]), walker: &mut Walker) -> Along {
         let mut along = Along::default();
         git::bring(&mut along, surroundings, (policy, argv), walker);
         certificates::bring(&mut along, surroundings, policy, walker);
-        let is_secret = |brought: &Brought| holds_secret(&brought.value.to_string_lossy());
-        along.brought.retain(|brought| !is_secret(brought));
+        registries::bring(&mut along, surroundings, policy);
+        let is_secret = |brought: &mut Brought| holds_secret(&brought.value.to_string_lossy());
+        for Brought { name, .. } in along.brought.extract_if(.., is_secret).collect::<Vec<_>>() {
+            along.leave(format!("`{}` doesn't come along: it holds a secret", name.text()), &[]);
+        }
         along
     }
 
@@ -60,13 +79,17 @@ impl Along {
         });
     }
 
+    fn leave(&mut self, said: String, hosts: &'static [&'static str]) {
+        self.left.push(LeftBehind { said, hosts });
+    }
+
     /// Whether it names files, which are granted only once all denials are known.
     pub fn names_files(&self) -> bool {
         self.brought.iter().any(|brought| !brought.files.is_empty())
     }
 
-    /// Adds it to a policy that has all its denials; returns a line for each thing that is left.
-    pub fn join(self, policy: &mut Policy) -> Vec<String> {
+    /// Adds it to a policy that has all its denials; returns what is left.
+    pub fn join(self, policy: &mut Policy) -> Vec<LeftBehind> {
         let matcher = self.names_files().then(|| Matcher::new(policy));
         let Along { brought, mut left } = self;
         let (mut grants, mut variables, mut settings) = (Vec::new(), Vec::new(), Vec::new());
@@ -87,8 +110,8 @@ impl Along {
             {
                 Ok(granted) => grants.extend(granted),
                 Err((place, why)) => {
-                    let (Name::Variable(name) | Name::OfGit(name)) = name;
-                    left.push(format!("`{name}` doesn't come along: `{}` {why}", place.display()));
+                    let said = format!("`{}` doesn't come along: `{}` {why}", name.text(), place.display());
+                    left.push(LeftBehind { said, hosts: &[] });
                     continue;
                 }
             }
