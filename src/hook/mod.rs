@@ -5,6 +5,7 @@
 
 mod desk;
 mod reports;
+mod work_tree;
 
 use std::env;
 use std::ffi::OsString;
@@ -154,7 +155,9 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         Agent::Copilot => cwd.map(Path::to_path_buf),
         Agent::Codex => None,
     };
-    let wanted = flags.root.clone().or(told).unwrap_or_else(|| ".".into());
+    let told = told.unwrap_or_else(|| ".".into());
+    let beside = || work_tree::sibling(&here.join(&told), cwd?);
+    let wanted = flags.root.clone().or_else(beside).unwrap_or(told);
     let root = std::fs::canonicalize(here.join(&wanted)).map_err(|error| {
         let message = format!("the project `{}` can't be used: {error}", wanted.display());
         Failure::text(REFUSED, message).hint("name one with `--root DIR` of the hook")
