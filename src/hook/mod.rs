@@ -264,7 +264,10 @@ fn say(reply: &Reply) -> u8 {
     match printed {
         Ok(()) => reply.exit_code,
         Err(_) => {
-            let _ = writeln!(io::stderr().lock(), "stockade: the reply can't be printed");
+            let _ = writeln!(
+                io::stderr().lock(),
+                "stockade: the reply can't be printed: standard output is closed, full or leads nowhere"
+            );
             BLOCKED
         }
     }
@@ -284,11 +287,13 @@ fn print(text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether standard output may lead anywhere. One that was closed is `/dev/null` by now.
+/// Whether standard output may lead anywhere. One that was closed is `/dev/null` by now, open for reading and writing; a
+/// shell's `>/dev/null` only writes, and is meant.
 fn is_read() -> bool {
     let device = |path: &str| std::fs::metadata(path).map(|metadata| metadata.rdev());
+    let flags = nix::fcntl::fcntl(io::stdout(), nix::fcntl::FcntlArg::F_GETFL).unwrap_or(libc::O_WRONLY);
     match (device("/proc/self/fd/1"), device("/dev/null")) {
-        (Ok(output), Ok(null)) => output != null,
+        (Ok(output), Ok(null)) => output != null || flags & libc::O_ACCMODE == libc::O_WRONLY,
         _ => true,
     }
 }
