@@ -49,6 +49,27 @@ fn settings_of_git_come_along_unless_they_execute() {
 }
 
 #[test]
+fn settings_of_git_come_along_into_a_run_inside_a_run() {
+    let place = Place::new();
+    place.file(
+        "~/.gitconfig",
+        "[pull]\n\trebase = true\n[diff \"A.b\"]\n\tbinary = true\n[user]\n\tname = Ann\n",
+    );
+    git(&place, &["init", "-q"]);
+    let inner = format!(
+        "{} run --ask never --profile workspace -- bash -c 'git config pull.rebase; git config diff.A.b.binary; git var GIT_AUTHOR_IDENT' | cut -d\" \" -f1",
+        crate::common::STOCKADE
+    );
+    let flags = [
+        "--exec",
+        crate::common::STOCKADE.path(),
+        "--env",
+        "GIT_AUTHOR_EMAIL=a@example.org",
+    ];
+    assert_eq!(shell(&place, &flags, &inner), ["true\ntrue\nAnn\n", ""]);
+}
+
+#[test]
 fn the_name_for_commits_is_the_repositorys_own_where_it_has_one() {
     let place = Place::new();
     place.file("~/.gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n");

@@ -76,6 +76,21 @@ const DATA: &[(&str, &str)] = &[
 const OF_DATA: &[&str] = &["branch", "http", "safe", "url", "user"];
 
 impl GitSetting {
+    /// The setting of a full name; `None` for a name without a section.
+    pub fn of_key(key: &str, value: String) -> Option<GitSetting> {
+        let (section, rest) = key.split_once('.')?;
+        let (subsection, name) = match rest.rsplit_once('.') {
+            Some((subsection, name)) => (Some(subsection.to_string()), name),
+            None => (None, rest),
+        };
+        Some(GitSetting {
+            section: section.to_ascii_lowercase(),
+            subsection,
+            name: name.to_ascii_lowercase(),
+            value,
+        })
+    }
+
     /// The setting's full name: `diff.python.binary`.
     pub fn key(&self) -> String {
         let parts = [Some(&self.section), self.subsection.as_ref(), Some(&self.name)];

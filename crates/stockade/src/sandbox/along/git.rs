@@ -117,6 +117,9 @@ const SIGNING: [&str; 4] = [
     "push.gpgsign",
 ];
 
+/// The most settings of variables.
+const MOST_VARIABLES: usize = 1024;
+
 /// The most files of configuration that are read.
 const MOST_FILES: usize = 32;
 
@@ -164,6 +167,7 @@ impl Settings {
         for file in files_of(surroundings) {
             reader.read(along, &file, walker);
         }
+        reader.settings.extend(of_variables(surroundings));
         Settings {
             users: reader.settings,
             repositorys: texts.flat_map(|text| git_settings(&text)).collect(),
@@ -320,6 +324,19 @@ fn files_of(surroundings: &Surroundings) -> Vec<PathBuf> {
     let first = directory_of(surroundings).map(|directory| directory.join("config"));
     let second = surroundings.home.as_ref().map(|home| home.join(".gitconfig"));
     first.into_iter().chain(second).collect()
+}
+
+/// The settings of the caller's variables, which a run around this one has made, among others.
+fn of_variables(surroundings: &Surroundings) -> Vec<GitSetting> {
+    let text = |name: String| surroundings.variable(&name)?.into_string().ok();
+    let count = text("GIT_CONFIG_COUNT".into()).and_then(|count| count.parse().ok());
+    let numbers = 0..count.unwrap_or(0).min(MOST_VARIABLES);
+    let setting = |number| {
+        let key = text(format!("GIT_CONFIG_KEY_{number}"))?;
+        let value = text(format!("GIT_CONFIG_VALUE_{number}"))?;
+        GitSetting::of_key(&key, value)
+    };
+    numbers.filter_map(setting).collect()
 }
 
 /// Reads a configuration with what it includes.

@@ -95,12 +95,17 @@ impl Registries<'_> {
         }
     }
 
-    /// The file that a variable names, or else these below the home.
+    /// The file that a variable names, or else these below the home, or below `XDG_CONFIG_HOME`.
     fn texts(&self, variable: &str, below: &[&str]) -> Vec<(PathBuf, String)> {
-        let home = self.surroundings.home.iter();
+        let configuration = self.surroundings.configuration.as_deref().and_then(Path::parent);
+        let home = self.surroundings.home.as_deref();
+        let place = |name: &&str| match name.strip_prefix(".config/") {
+            Some(rest) => configuration.map(|configuration| configuration.join(rest)),
+            None => home.map(|home| home.join(name)),
+        };
         let files = match self.surroundings.variable(variable) {
             Some(named) => vec![self.surroundings.directory.join(named)],
-            None => home.flat_map(|home| below.iter().map(|name| home.join(name))).collect(),
+            None => below.iter().filter_map(place).collect(),
         };
         let read = |file: PathBuf| Some((file.clone(), String::from_utf8(read(&file)?).ok()?));
         files.into_iter().filter_map(read).collect()
