@@ -297,7 +297,10 @@ fn a_refused_public_registry_is_told_of_where_the_users_own_was_not_seen() {
         "~/.cargo/config.toml",
         "[source.crates-io]\nreplace-with = 'mine'\n[source.mine]\ndirectory = '/x'\n",
     );
-    place.file("~/.npmrc", "registry = https://npm.example.com/0123456789abcdef0123/\n");
+    place.file(
+        "~/.npmrc",
+        "registry = https://npm.example.com/0123456789abcdef0123/\n@acme:registry = https://acme.example.com/\n",
+    );
     let connect = |host: &str| format!("import socket; socket.create_connection(('{host}', 443))");
     let file = place.path("~/.cargo/config.toml").display().to_string();
     let cases = [
@@ -310,7 +313,8 @@ fn a_refused_public_registry_is_told_of_where_the_users_own_was_not_seen() {
         (
             "registry.npmjs.org",
             format!(
-                "stockade: this run doesn't see a registry of `{}`, and asked the public one; don't grant that for private names\n",
+                "stockade: names of `@acme/` are private: below `sh`, not bash, npm asks the public registry\n\
+                 stockade: this run doesn't see a registry of `{}`, and asked the public one; don't grant that for private names\n",
                 place.path("~/.npmrc").display()
             ),
         ),

@@ -133,9 +133,8 @@ impl Registries<'_> {
                     NPM,
                 );
                 if let Some((scope, _)) = key.split_once(':') {
-                    let said = format!(
-                        "npm isn't told below `sh`, only below bash, that `{scope}/` has a registry of its own"
-                    );
+                    let said =
+                        format!("names of `{scope}/` are private: below `sh`, not bash, npm asks the public registry");
                     self.along.leave(said, NPM);
                 }
             }
