@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
+use stockade::LeftBehind;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Kind, Report};
@@ -23,7 +24,7 @@ pub fn explanation(report: &Report, file: Option<&OsStr>) -> Option<Failure> {
         return Some(Failure::text(0, unsure(report, file)).hint(TEMPORARY_FILES));
     }
     // Each file that stayed closed is named by itself.
-    if explaining.is_empty() && report.unsure && report.closed_files().is_empty() {
+    if explaining.is_empty() && report.unsure && report.closed_files().is_empty() && count(report) > 0 {
         return Some(Failure::text(0, unsure(report, file)));
     }
     let (first, others) = explaining.split_first()?;
@@ -80,6 +81,19 @@ pub fn kept(report: &Report) -> Option<Failure> {
     Some(failure)
 }
 
+/// Whether a run was refused a host that it asked for without a setting of the user's.
+pub fn is_explained_by(report: &Report, left: &LeftBehind) -> bool {
+    let is_to = |denial: &Denial, host: &str| {
+        let rest = denial.target.strip_prefix(host);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let mut of_hosts = report
+        .denials
+        .iter()
+        .filter(|denial| matches!(denial.access, Kind::Connect | Kind::Resolve));
+    of_hosts.any(|denial| left.hosts.iter().any(|host| is_to(denial, host)))
+}
+
 fn half_done(denial: &Denial) -> String {
     let target = shortened(&visible(&denial.target));
     format!("git was stopped at `{target}`; `git status` shows what it had changed, and the way back")
@@ -118,9 +132,20 @@ fn also(first: &Denial, others: &[&Denial]) -> Option<String> {
     (!others.is_empty()).then(|| format!("also {}", others.join(", ")))
 }
 
+/// How many refusals a message counts.
+fn count(report: &Report) -> u64 {
+    let counted = report.denials.iter().filter(|denial| !is_of_terminal(denial));
+    counted.count() as u64 + report.denials_dropped
+}
+
+/// Every interactive shell tries to set its terminal's size, and goes on without.
+fn is_of_terminal(denial: &Denial) -> bool {
+    denial.syscall == "ioctl" && denial.target == "terminal" && !denial.explains
+}
+
 /// The message if it is unknown which refusal it was, or whether it was one.
 fn unsure(report: &Report, file: Option<&OsStr>) -> String {
-    let count = report.denials.len() as u64 + report.denials_dropped;
+    let count = count(report);
     let refused = if count == 1 {
         "access was refused"
     } else {
@@ -135,7 +160,7 @@ fn unsure(report: &Report, file: Option<&OsStr>) -> String {
 /// Further refusals: a few are named with the grants that would allow them; for more, the message says where they are listed.
 fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
     const FEW: u64 = 2;
-    let count = (report.denials.len() - shown) as u64 + report.denials_dropped;
+    let count = count(report).saturating_sub(shown as u64);
     if count == 0 {
         return None;
     }
@@ -143,7 +168,7 @@ fn more(report: &Report, shown: usize, file: Option<&OsStr>) -> Option<String> {
     let others: Vec<String> = report
         .denials
         .iter()
-        .filter(|denial| !denial.explains)
+        .filter(|denial| !denial.explains && !is_of_terminal(denial))
         .map(with_grant)
         .collect();
     let which = match count <= FEW && others.len() as u64 == count {
@@ -374,6 +399,26 @@ mod tests {
         ");
         assert!(text(&report, None).contains("3 more refusals: `--report FILE` writes them"));
         assert!(text(&report, Some("fd:3")).contains("3 more refusals in the report"));
+    }
+
+    #[test]
+    fn a_terminals_size_that_stays_is_not_counted() {
+        let size = Denial {
+            syscall: "ioctl".into(),
+            explains: false,
+            ..denial(Kind::Metadata, "terminal")
+        };
+        let mut quiet = report(vec![size.clone()], &[], None);
+        quiet.unsure = true;
+        assert!(explanation(&quiet, None).is_none());
+        let other = Denial {
+            explains: false,
+            ..denial(Kind::Read, "/a")
+        };
+        quiet.denials.push(other);
+        assert!(text(&quiet, None).starts_with("stockade: 1 access was refused"));
+        let explained = report(vec![denial(Kind::Read, "/a"), size], &[], None);
+        assert!(!text(&explained, None).contains("more"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use stockade::approve::Approver;
 use stockade::fault;
 use stockade::profile::{Limits, visible};
 use stockade::report::{InternalFault, Report, Sink, Written};
-use stockade::{Child, Ending, Event, Outcome, Ready, Sandbox};
+use stockade::{Child, Ending, Event, LeftBehind, Outcome, Ready, Sandbox};
 
 /// Runs the command; returns the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {
@@ -39,13 +39,13 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
     };
     let (mut granted, mut asked) = (Vec::new(), Vec::new());
     let outcome = loop {
-        let outcome = match attempt(
+        let (outcome, left_behind) = match attempt(
             run,
             &acting,
             (approver.as_ref(), &ledger),
             (&granted, report_path.as_deref()),
         ) {
-            Ok(outcome) => outcome,
+            Ok(ended) => ended,
             Err((failure, report)) => {
                 ledger.close();
                 write_report(sink, &report);
@@ -57,6 +57,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         let why = limited::reached(report).or_else(|| refused::explanation(report, run.report.as_deref()));
         for failure in why.into_iter().chain(refused::kept(report)) {
             failure.print();
+        }
+        for left in left_behind.iter().filter(|left| refused::is_explained_by(report, left)) {
+            note(&left.said);
         }
         if granted.len() >= MOST_REPEATS {
             break outcome;
@@ -124,10 +127,11 @@ fn attempt(
     acting: &Acting,
     aides: (Option<&Arc<dyn Approver>>, &Ledger),
     paths: (&[PathBuf], Option<&Path>),
-) -> Result<Outcome, (Failure, Box<Report>)> {
+) -> Result<(Outcome, Vec<LeftBehind>), (Failure, Box<Report>)> {
     let ready =
         ready(run, acting, aides, paths).map_err(|failure| (failure, Box::new(refused(run, &acting.profile))))?;
     let report = Box::new(ready.report().clone());
+    let left_behind = ready.left_behind.clone();
     let failed = |failure: Failure| (failure, report.clone());
     // Before the start, so that a key pressed at once is handled like any later one.
     let signals = Signals::take().map_err(|error| failed(Failure::new(REFUSED, &error)))?;
@@ -135,7 +139,7 @@ fn attempt(
     let child = ready
         .start_for(Some(signals.for_start()))
         .map_err(|error| failed(error.into()))?;
-    attend(child, signals, &orphans)
+    Ok((attend(child, signals, &orphans)?, left_behind))
 }
 
 /// The report of a run that was refused.
@@ -219,6 +223,8 @@ fn ready(
     let (program, arguments) = run.command.split_first().expect("clap requires a command");
     let mut command = sandbox.command(program);
     let ready = command.args(arguments).prepare()?;
+    let at_once = ready.left_behind.iter().filter(|left| left.hosts.is_empty());
+    at_once.for_each(|left| note(&left.said));
     // A caller that decides each access by itself decides none where nothing can be asked.
     let was_chosen = !matches!(run.ask, Ask::Auto | Ask::Never) && !run.ask_each;
     if was_chosen && !ready.asks() {

@@ -309,6 +309,23 @@ fn a_command_that_is_no_text_is_reported_all_the_same() {
     assert_eq!(ran.report()["command"][1], "a\u{fffd}\n\"");
 }
 
+/// Text for it would be another name, and a grant of it would open another file.
+#[test]
+fn no_flag_is_proposed_in_text_for_a_file_whose_name_is_none() {
+    use std::os::unix::ffi::OsStringExt;
+    let report = |name: &str, bytes: &[u8]| {
+        let begun = run().python(&format!("open(b'@HOME/{name}')")).reporting();
+        let file = begun.place.home.join(std::ffi::OsString::from_vec(bytes.to_vec()));
+        fs::write(file, "x").unwrap();
+        begun.any_stderr().status(1).ends().report()
+    };
+    let plain = report("plain", b"plain");
+    assert!(plain["suggestion"]["flags"][1].as_str().unwrap().ends_with("/plain"));
+    let odd = report("odd\\xff", b"odd\xff");
+    assert_eq!(odd["suggestion"]["flags"], serde_json::json!([]));
+    assert_eq!(odd["denials"][0]["grant"], Value::Null);
+}
+
 #[test]
 fn a_report_is_for_the_user_alone() {
     use std::os::unix::fs::PermissionsExt;

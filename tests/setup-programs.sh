@@ -81,6 +81,7 @@ need python3 python3
 need sqlite3 sqlite3
 need psql postgresql
 need tmux tmux
+need zsh zsh
 need node nodejs
 need npm npm
 need java default-jdk-headless

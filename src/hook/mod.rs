@@ -5,6 +5,7 @@
 
 mod desk;
 mod reports;
+mod work_tree;
 
 use std::env;
 use std::ffi::OsString;
@@ -154,7 +155,9 @@ fn root(agent: Agent, flags: &HookFlags, event: &Event, surroundings: &Surroundi
         Agent::Copilot => cwd.map(Path::to_path_buf),
         Agent::Codex => None,
     };
-    let wanted = flags.root.clone().or(told).unwrap_or_else(|| ".".into());
+    let told = told.unwrap_or_else(|| ".".into());
+    let beside = || work_tree::sibling(&here.join(&told), cwd?);
+    let wanted = flags.root.clone().or_else(beside).unwrap_or(told);
     let root = std::fs::canonicalize(here.join(&wanted)).map_err(|error| {
         let message = format!("the project `{}` can't be used: {error}", wanted.display());
         Failure::text(REFUSED, message).hint("name one with `--root DIR` of the hook")
@@ -261,7 +264,10 @@ fn say(reply: &Reply) -> u8 {
     match printed {
         Ok(()) => reply.exit_code,
         Err(_) => {
-            let _ = writeln!(io::stderr().lock(), "stockade: the reply can't be printed");
+            let _ = writeln!(
+                io::stderr().lock(),
+                "stockade: the reply can't be printed: standard output is closed, full or leads nowhere"
+            );
             BLOCKED
         }
     }
@@ -281,11 +287,13 @@ fn print(text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether standard output may lead anywhere. One that was closed is `/dev/null` by now.
+/// Whether standard output may lead anywhere. One that was closed is `/dev/null` by now, open for reading and writing; a
+/// shell's `>/dev/null` only writes, and is meant.
 fn is_read() -> bool {
     let device = |path: &str| std::fs::metadata(path).map(|metadata| metadata.rdev());
+    let flags = nix::fcntl::fcntl(io::stdout(), nix::fcntl::FcntlArg::F_GETFL).unwrap_or(libc::O_WRONLY);
     match (device("/proc/self/fd/1"), device("/dev/null")) {
-        (Ok(output), Ok(null)) => output != null,
+        (Ok(output), Ok(null)) => output != null || flags & libc::O_ACCMODE == libc::O_WRONLY,
         _ => true,
     }
 }

@@ -45,7 +45,6 @@ fn resolve(profile: &Profile, caller: &Surroundings, (root, own): (&Path, &[Path
             home: caller.home.as_deref(),
             environment: &caller.environment,
             command: &command,
-            git_identity: &[],
             entries: &[],
             opened: &[],
             closed: &[],

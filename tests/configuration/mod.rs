@@ -1,5 +1,6 @@
 //! What users and projects configure, through the program: shown, trusted, remembered.
 
+mod along;
 mod asked;
 mod opened;
 mod schema;

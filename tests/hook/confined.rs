@@ -87,6 +87,43 @@ fn no_line_starts_anything_outside_the_run() {
     }
 }
 
+/// The work tree where the agent is, if it and the project's repository name each other.
+#[test]
+fn a_sibling_work_tree_is_the_project_where_the_agent_works_in_it() {
+    let place = place();
+    let made = "git init -q && git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m one && \
+                git worktree add -q ../feat && git worktree add -q ../moved && mkdir ../feat/sub ../other && git init -q ../other && \
+                echo gitdir: ../root/.git/worktrees/feat >../forged-git && mkdir ../forged && mv ../forged-git ../forged/.git";
+    let bare = shell(&place, "sh", made).unwrap();
+    assert!(bare.status.success(), "{bare:?}");
+    let named_back = place.root.join(".git/worktrees/moved/gitdir");
+    std::fs::write(named_back, place.root.join(".git").as_os_str().as_encoded_bytes()).unwrap();
+    let beside = place.root.parent().unwrap().to_path_buf();
+    let root_of = |project: &std::path::Path, cwd: &std::path::Path| {
+        let mut event: Value = serde_json::from_slice(&event(&place, "PreToolUse", "ls")).unwrap();
+        event["cwd"] = json!(cwd);
+        let mut hook = command(&place, crate::common::STOCKADE.path().as_ref());
+        hook.args(["hook", "claude-code", "--confined", "allow", "--ask", "never"])
+            .current_dir(project);
+        let output = crate::common::finish(&mut hook, event.to_string().as_bytes());
+        let reply: Value = serde_json::from_str(&output.stdout()).unwrap();
+        let line = reply["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap();
+        let root = line.split_once("--root ").unwrap().1.split(' ').next().unwrap();
+        root.rsplit('/').next().unwrap().to_string()
+    };
+    for (cwd, root) in [
+        ("feat", "feat"),
+        ("feat/sub", "feat"),
+        ("root/sub", "root"),
+        ("moved", "root"),
+        ("forged", "root"),
+        ("other", "root"),
+    ] {
+        assert_eq!(root_of(&place.root, &beside.join(cwd)), root, "{cwd}");
+    }
+    assert_eq!(root_of(&beside.join("other"), &beside.join("feat")), "other");
+}
+
 #[test]
 fn a_line_does_what_it_did() {
     let place = place();

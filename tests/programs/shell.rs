@@ -14,6 +14,19 @@ fn bash_pipelines_run_under_minimal() {
     }
 }
 
+/// Zsh writes each into a file whose name begins with `TMPPREFIX`.
+#[test]
+fn zsh_has_here_documents_wherever_files_for_a_while_have_a_place() {
+    if installed(&["zsh"]) {
+        let script = "cat <<END\nhere\nEND\ncat <<<there; cat =(echo file)";
+        let profiles = ["readonly", "network-api", "filesystem", "workspace", "mcp-standard"];
+        for profile in profiles {
+            let ended = Pair::new().succeeds(&[profile], &["zsh", "-fc", script]);
+            assert_eq!(ended.stdout, "here\nthere\nfile\n", "{profile}");
+        }
+    }
+}
+
 #[test]
 fn bash_pipelines_read_the_project_and_write_to_tmp_under_filesystem() {
     if installed(&["bash"]) {

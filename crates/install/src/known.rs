@@ -27,7 +27,7 @@ enum Needs {
     Nothing,
     /// The directories that its line names.
     Directories,
-    /// The file that this variable names.
+    /// The directory of the file that this variable names: it is written under another name, and renamed.
     FileOf(&'static str),
     /// The file behind this option, and those that SQLite keeps beside it.
     Database(&'static str),
@@ -55,7 +55,7 @@ const KNOWN: &[Row] = &[
         &["@modelcontextprotocol/server-memory", "mcp-server-memory"],
         "minimal",
         Needs::FileOf("MEMORY_FILE_PATH"),
-        "keeps what it is told in one file",
+        "keeps what it is told in one file, and writes it anew beside it",
     ),
     (
         &[
@@ -269,7 +269,11 @@ impl Grants<'_> {
                 Some(directories)
             }
             Needs::FileOf(variable) => match program.variable(variable) {
-                Some(file) => Some(vec![self.write(file)?]),
+                Some(file) => {
+                    let directory = Path::new(file).parent().and_then(Path::to_str).unwrap_or_default();
+                    // In a home, which is never granted, only a version that writes in place keeps anything.
+                    Some(vec![self.write(directory).or_else(|| self.write(file))?])
+                }
                 None => Some(Vec::new()),
             },
             Needs::Database(option) => {
@@ -415,8 +419,14 @@ mod tests {
         ] {
             assert_eq!(proposed(&line(words), Scope::User), expected, "{words}");
         }
-        let memory = r#"{"command": "mcp-server-memory", "env": {"MEMORY_FILE_PATH": "/srv/m.json"}}"#;
-        assert_eq!(proposed(memory, Scope::User), "minimal --write /srv/m.json");
+        for (file, granted) in [
+            ("/srv/m/m.json", "/srv/m"),
+            ("~/m/m.json", "/home/ada/m"),
+            ("~/m.json", "/home/ada/m.json"),
+        ] {
+            let memory = format!(r#"{{"command": "mcp-server-memory", "env": {{"MEMORY_FILE_PATH": "{file}"}}}}"#);
+            assert_eq!(proposed(&memory, Scope::User), format!("minimal --write {granted}"));
+        }
     }
 
     #[test]

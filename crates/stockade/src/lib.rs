@@ -56,5 +56,5 @@ pub use launch::Event;
 pub use plan::{Shortfall, Trace};
 pub use policy::NetworkChoice;
 pub use report::{Ending, Status};
-pub use sandbox::{Child, Command, Error, Outcome, Output, Ready, Sandbox, WrittenTrees};
+pub use sandbox::{Child, Command, Error, LeftBehind, Outcome, Output, Ready, Sandbox, WrittenTrees};
 pub use supervise::ServedTo;

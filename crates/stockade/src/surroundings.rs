@@ -1,4 +1,4 @@
-//! The caller's environment for a run: directories, variables, the name for commits. Read once, before the policy.
+//! The caller's environment for a run: directories, variables. Read once, before the policy.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -201,32 +201,6 @@ impl Surroundings {
         let own = self.configuration.iter().chain(&self.state).chain([&self.scratch]);
         own.for_each(|directory| make_where_granted(directory, policy, Grant::is_chosen));
     }
-
-    /// The user's name and e-mail for commits, as git's variables: a run with a home of its own doesn't see the user's
-    /// git configuration.
-    pub fn git_identity(&self) -> Vec<(OsString, OsString)> {
-        let files = [
-            self.home.as_ref().map(|home| home.join(".gitconfig")),
-            self.configuration.as_ref().map(|own| own.with_file_name("git/config")),
-        ];
-        let text: String = files
-            .iter()
-            .flatten()
-            .filter_map(|file| fs::read_to_string(file).ok())
-            .collect::<Vec<_>>()
-            .join("\n");
-        let mut variables = Vec::new();
-        for (key, suffix) in [("name", "NAME"), ("email", "EMAIL")] {
-            for role in ["AUTHOR", "COMMITTER"] {
-                let variable = format!("GIT_{role}_{suffix}");
-                let value = self
-                    .variable(&variable)
-                    .or_else(|| user_setting(&text, key).map(OsString::from));
-                variables.extend(value.map(|value| (OsString::from(variable), value)));
-            }
-        }
-        variables
-    }
 }
 
 /// Makes a directory of Stockade's own that isn't there, if a grant that counts covers it.
@@ -267,24 +241,6 @@ fn unseen(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("can't look into `{}`: {error}", path.display()))
 }
 
-/// `key` of the section `[user]`, the last one wins (git-config(1)). Includes aren't followed.
-fn user_setting(text: &str, key: &str) -> Option<String> {
-    let mut in_user = false;
-    let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            in_user = line.eq_ignore_ascii_case("[user]");
-        } else if in_user
-            && let Some((name, value)) = line.split_once('=')
-            && name.trim().eq_ignore_ascii_case(key)
-        {
-            let value = value.split(['#', ';']).next().unwrap_or_default();
-            found = Some(value.trim().trim_matches('"').to_string());
-        }
-    }
-    found.filter(|value| !value.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,13 +268,5 @@ mod tests {
         }
         assert!(surroundings.holds_home(&home) && surroundings.holds_home(Path::new("/")));
         assert!(!surroundings.holds_home(&home.join("project")));
-    }
-
-    #[test]
-    fn the_last_user_section_names_the_committer() {
-        let text = "[core]\nname = no\n[user]\n\tname = \"Ada L\" # me\n[User]\nemail=a@b.c\n[user]\nName = Bo\n";
-        assert_eq!(user_setting(text, "name").as_deref(), Some("Bo"));
-        assert_eq!(user_setting(text, "email").as_deref(), Some("a@b.c"));
-        assert_eq!(user_setting("[user]\n", "name"), None);
     }
 }

@@ -573,14 +573,17 @@ fn environment(
         Home::Scratch => scratch.map(|scratch| scratch.path().as_os_str().to_owned()),
         Home::Nowhere => Some(OsString::from(NOWHERE)),
     };
-    // tmux looks at no other variable, and its place in `/tmp` is guarded.
-    let names: &[&str] = match plan.home {
-        Home::Scratch => &["HOME", "TMPDIR", "TMUX_TMPDIR"],
-        Home::Callers | Home::Nowhere => &["HOME", "TMPDIR"],
+    // tmux and zsh look at no other variable. tmux's place in `/tmp` is guarded; zsh begins the names of its files for
+    // here-documents so, everywhere else in `/tmp` (zshparam(1)).
+    let names: &[(&str, &str)] = match plan.home {
+        Home::Scratch => &[("HOME", ""), ("TMPDIR", ""), ("TMUX_TMPDIR", ""), ("TMPPREFIX", "/zsh")],
+        Home::Callers | Home::Nowhere => &[("HOME", ""), ("TMPDIR", "")],
     };
-    let own = names
-        .iter()
-        .filter_map(|name| Some((OsString::from(name), home.clone()?)));
+    let own = names.iter().filter_map(|(name, below)| {
+        let mut value = home.clone()?;
+        value.push(below);
+        Some((OsString::from(name), value))
+    });
     let fetches = cache.is_some_and(|cache| policy.reach != NetworkPolicy::Nothing || cache.holds_crates());
     let gives_way =
         |pair: &&(OsString, OsString)| fetches && pair.0 == "CARGO_HOME" && command.variables.contains(pair);

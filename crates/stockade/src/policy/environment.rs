@@ -69,12 +69,6 @@ pub fn build(profile: &Profile, circumstances: &Circumstances<'_>, grants: &[Gra
     let found = &circumstances.command.search_path;
     variables.insert("PATH".into(), open_search_path(path.as_deref(), grants, found));
     variables.extend(circumstances.command.variables.iter().cloned());
-    if grants
-        .iter()
-        .any(|grant| grant.access.contains(Access::WRITE) && circumstances.root.starts_with(&grant.path))
-    {
-        variables.extend(circumstances.git_identity.iter().cloned());
-    }
     let keys = models(profile, circumstances).iter().flat_map(|model| &model.keys);
     variables.extend(keys.filter_map(|key| Some((key.value.clone().into(), circumstances.variable(&key.value)?))));
     for (name, value) in &circumstances.additions.variables {

@@ -43,8 +43,9 @@ pub use decide::{AccessDecision, Matcher, lies_below};
 pub use difference::{Differences, Meaning, Power, PowerKind, differences};
 pub use environment::{is_limited as is_limited_variable, is_unsecure, is_usual as is_usual_variable};
 pub use git::{
-    Named as NamedByGit, Renamed, closed_in_git_directory, directories_of_hooks, git_config_of_lock, git_directory,
-    git_settings, is_common_directory, is_git_config, is_hook, is_of_work_tree, placed_by_git, words_of_command,
+    GitSetting, Named as NamedByGit, Renamed, closed_in_git_directory, directories_of_hooks, git_config_of_lock,
+    git_directory, git_settings, is_common_directory, is_git_config, is_hook, is_of_work_tree, placed_by_git,
+    words_of_command,
 };
 pub use git_config::is_harmless_change;
 pub use git_index::{Index, is_head, may_name_work_tree, object_name_length};

@@ -114,8 +114,6 @@ pub struct Circumstances<'a> {
     pub environment: &'a [(OsString, OsString)],
     /// The resolved command.
     pub command: &'a ResolvedCommand,
-    /// Name and e-mail for commits, as variables.
-    pub git_identity: &'a [(OsString, OsString)],
     /// The homes, and the parts of them that lie elsewhere.
     pub entries: &'a [Entry],
     /// Paths of the built-in lists that a person opened.

@@ -10,12 +10,13 @@ pub fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Words of a command line.
+/// Words of a command line, or no words where one isn't UTF-8: it would name another file.
 pub mod words {
     use super::{Deserialize, Deserializer, OsString, Serializer};
 
     pub fn serialize<S: Serializer>(words: &[OsString], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(words.iter().map(|word| word.to_string_lossy()))
+        let texts: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+        serializer.collect_seq(texts.unwrap_or_default())
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OsString>, D::Error> {
@@ -31,8 +32,8 @@ pub mod words_or_none {
     #[expect(clippy::ref_option, reason = "the signature is serde's")]
     pub fn serialize<S: Serializer>(given: &Option<Vec<OsString>>, serializer: S) -> Result<S::Ok, S::Error> {
         match given {
-            Some(given) => words::serialize(given, serializer),
-            None => serializer.serialize_none(),
+            Some(given) if given.iter().all(|word| word.to_str().is_some()) => words::serialize(given, serializer),
+            _ => serializer.serialize_none(),
         }
     }
 

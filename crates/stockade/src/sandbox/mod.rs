@@ -1,5 +1,6 @@
 //! The library's API: a sandbox, a command in it, and the outcome. Modelled on `std::process::Command`.
 
+mod along;
 mod approved;
 mod asking;
 mod closed_places;
@@ -33,6 +34,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 use tracing::{debug_span, info};
 
+pub use along::LeftBehind;
 pub use error::Error;
 pub use outcome::{Outcome, Output};
 pub use written::WrittenTrees;
@@ -53,6 +55,7 @@ use crate::profile::{self, Anchor, Catalog, Glob, HostPattern, Limits, Model, Ne
 use crate::real_path::{SHARED, Walked, Walker, real_path};
 use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
+use along::Along;
 use asking::Escalating;
 use reads::{Budget, Look, Looking, Unkept};
 
@@ -540,7 +543,7 @@ impl Command {
         let command = debug_span!("find the program").in_scope(|| self.find(root))?;
         let control_group = sandbox.control_group();
         let ability = kernel::ability(control_group.as_ref().map_or(Grouped::Nothing, |group| group.counts));
-        let mut policy = debug_span!("policy").in_scope(|| sandbox.policy_here(root, &command))?;
+        let (mut policy, left_behind) = debug_span!("policy").in_scope(|| sandbox.policy_here(root, &command))?;
         sandbox.refuse_program_of_others(&policy, &command)?;
         sandbox.refuse_left_out(&policy, &command)?;
         let guards = sandbox.guards(&policy, ability)?;
@@ -568,6 +571,7 @@ impl Command {
             policy,
             plan,
             resolver: sandbox.resolver,
+            left_behind,
             command,
             control_group,
             streams,
@@ -796,28 +800,31 @@ impl Sandbox {
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
         let root = self.resolved_root()?;
         self.refuse_links_out(root)?;
-        self.policy_here(root, &command::ResolvedCommand::nothing())
+        Ok(self.policy_here(root, &command::ResolvedCommand::nothing())?.0)
     }
 
-    /// The policy, with the denials that links on this machine add.
-    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<Policy, Error> {
+    /// The policy, with the denials that links on this machine add and what comes along of the user's settings, and what
+    /// doesn't.
+    fn policy_here(&self, root: &Path, command: &command::ResolvedCommand) -> Result<(Policy, Vec<LeftBehind>), Error> {
         let mut walker = Walker::default();
         let mut policy = self.policy(root, command, &mut walker)?;
         self.refuse_flags_out(&policy)?;
+        let along = Along::of(&self.surroundings, (&policy, &command.argv), &mut walker);
         // No link of the user's closes anything in the base, or found below it.
         let is_found_there = |grant: &Grant| grant.origin == Origin::Base || command::is_below_base(&grant.path);
         let needs_links = policy
             .grants
             .iter()
             .any(|grant| grant.is_chosen() || !is_found_there(grant));
-        if needs_links || self.may_ask() {
+        if needs_links || self.may_ask() || along.names_files() {
             closed_places::complete(&mut policy, &self.surroundings, &mut walker)?;
             let home = self.surroundings.named_home.as_deref();
             let kept = home.map(|home| closed_places::links_to(home, &mut walker));
             policy.denials.extend(kept.into_iter().flatten());
         }
         policy.grants.extend(files_of_names(&policy));
-        Ok(policy)
+        let left_behind = along.join(&mut policy);
+        Ok((policy, left_behind))
     }
 
     fn policy(&self, root: &Path, command: &command::ResolvedCommand, walker: &mut Walker) -> Result<Policy, Error> {
@@ -829,11 +836,6 @@ impl Sandbox {
         };
         // A link that closes nothing may lead where the user can't look.
         walker.take_unseen();
-        let git_identity = if writes {
-            self.surroundings.git_identity()
-        } else {
-            Vec::new()
-        };
         let configuration = Configuration::load_if_open(self.surroundings.configuration.as_deref(), None)?;
         let secrets = configuration.unwrap_or_default().secrets;
         let mut policy = policy::resolve(
@@ -843,7 +845,6 @@ impl Sandbox {
                 home: self.surroundings.home.as_deref(),
                 environment: &self.surroundings.environment,
                 command,
-                git_identity: &git_identity,
                 entries: &homes::entries(&self.surroundings),
                 opened: &homes::opened(&self.surroundings, &secrets),
                 closed: &secrets.closed,
@@ -947,6 +948,8 @@ pub struct Ready {
     pub plan: Plan,
     /// The DNS server used in place of the machine's.
     pub resolver: Option<SocketAddr>,
+    /// What the run goes without of the user's own settings, for people.
+    pub left_behind: Vec<LeftBehind>,
     command: command::ResolvedCommand,
     control_group: Option<launch::ControlGroups>,
     streams: Streams,

@@ -151,7 +151,7 @@ impl Repositories {
 
 /// The `.git` of a tree, unresolved; if that is a file, the file itself if a link led there, the directory that it
 /// names, and that directory's common directory.
-fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
+pub(super) fn directories_of(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let led = |file: &Path, before: &str| {
         let text = read(file, LONGEST_GIT_FILE)?;
         let path = OsStr::from_bytes(text.strip_prefix(before.as_bytes())?.trim_ascii_end());
@@ -169,8 +169,12 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let common = directory
         .as_ref()
         .and_then(|directory| led(&directory.join("commondir"), ""));
-    let mut all: Vec<PathBuf> = directory.into_iter().chain(common).collect();
-    // The directories of submodules and work trees, by their names (gitrepository-layout(5)).
+    directory.into_iter().chain(common).collect()
+}
+
+/// The same, and the directories of its submodules and work trees, by their names (gitrepository-layout(5)).
+fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
+    let mut all = directories_of(tree, walker);
     let mut ahead: Vec<(PathBuf, usize)> = all.iter().map(|directory| (directory.clone(), 0)).collect();
     while let Some((directory, level)) = ahead.pop() {
         let is_repository = directory.join("HEAD").symlink_metadata().is_ok();

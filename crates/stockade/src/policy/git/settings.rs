@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct GitSetting {
     /// The section without its subsection: `core`, `filter`.
     pub section: String,
+    /// The subsection as written, of `[diff "python"]` the `python`.
+    pub subsection: Option<String>,
     /// The name in the section: `hookspath`, `clean`.
     pub name: String,
     /// The value, without quotes; `true` where the name stands alone.
@@ -74,6 +76,28 @@ const DATA: &[(&str, &str)] = &[
 const OF_DATA: &[&str] = &["branch", "http", "safe", "url", "user"];
 
 impl GitSetting {
+    /// The setting of a full name; `None` for a name without a section.
+    pub fn of_key(key: &str, value: String) -> Option<GitSetting> {
+        let (section, rest) = key.split_once('.')?;
+        let (subsection, name) = match rest.rsplit_once('.') {
+            Some((subsection, name)) => (Some(subsection.to_string()), name),
+            None => (None, rest),
+        };
+        Some(GitSetting {
+            section: section.to_ascii_lowercase(),
+            subsection,
+            name: name.to_ascii_lowercase(),
+            value,
+        })
+    }
+
+    /// The setting's full name: `diff.python.binary`.
+    pub fn key(&self) -> String {
+        let parts = [Some(&self.section), self.subsection.as_ref(), Some(&self.name)];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        parts.join(".")
+    }
+
     /// How the setting names what git obeys; `None` if its value is data.
     pub fn named(&self) -> Option<Named> {
         let (section, name) = (self.section.as_str(), self.name.as_str());
@@ -156,19 +180,23 @@ pub fn is_hook(name: &OsStr) -> bool {
 pub fn git_settings(text: &[u8]) -> Vec<GitSetting> {
     let text = String::from_utf8_lossy(text);
     let mut rest = text.trim_start_matches('\u{feff}');
-    let (mut section, mut settings) = (String::new(), Vec::new());
+    let (mut section, mut subsection, mut settings) = (String::new(), None, Vec::new());
     while let Some(first) = rest.chars().next() {
         rest = match first {
             '#' | ';' => after_line(rest),
             '[' => {
-                let (name, after) = header(&rest[1..]);
-                section = name;
+                let after;
+                (section, subsection, after) = header(&rest[1..]);
                 after
             }
             letter if letter.is_ascii_alphabetic() => {
                 let (name, value, after) = setting(rest);
-                let (section, name) = (section.clone(), name.to_ascii_lowercase());
-                settings.push(GitSetting { section, name, value });
+                settings.push(GitSetting {
+                    section: section.clone(),
+                    subsection: subsection.clone(),
+                    name: name.to_ascii_lowercase(),
+                    value,
+                });
                 after
             }
             other => &rest[other.len_utf8()..],
@@ -181,22 +209,27 @@ fn after_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
-/// The section of a header, behind its bracket, and what follows. A subsection may hold brackets in its quotes.
-fn header(text: &str) -> (String, &str) {
+/// The section and subsection of a header, behind its bracket, and what follows. A subsection may hold brackets in its
+/// quotes. One after a dot is in lowercase, as git takes it.
+fn header(text: &str) -> (String, Option<String>, &str) {
     let end = text.find([']', '"', '\n']).unwrap_or(text.len());
-    let name = text[..end].split(['.', ' ', '\t']).next().unwrap_or_default();
+    let name = text[..end].trim_end_matches([' ', '\t']).to_ascii_lowercase();
+    let (section, mut subsection) = match name.split_once('.') {
+        Some((section, rest)) => (section.to_string(), Some(rest.to_string())),
+        None => (name, None),
+    };
     let mut rest = &text[end..];
-    if let Some(quoted) = rest.strip_prefix('"') {
-        let mut is_escaped = false;
-        let is_end = |letter: char| {
-            let ends = letter == '"' && !is_escaped;
-            is_escaped = letter == '\\' && !is_escaped;
-            ends
-        };
-        rest = quoted.find(is_end).map_or("", |end| &quoted[end + 1..]);
+    if rest.starts_with('"') {
+        let mut quoted = String::new();
+        let mut letters = rest[1..].chars();
+        while let Some(letter) = letters.next().filter(|letter| *letter != '"') {
+            quoted.extend(if letter == '\\' { letters.next() } else { Some(letter) });
+        }
+        subsection = Some(quoted);
+        rest = letters.as_str();
     }
     let after = rest.trim_start_matches([' ', '\t']);
-    (name.to_ascii_lowercase(), after.strip_prefix(']').unwrap_or(after))
+    (section, subsection, after.strip_prefix(']').unwrap_or(after))
 }
 
 /// A setting's name and value, and what follows.
@@ -248,9 +281,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<String> {
         let settings = git_settings(text.as_bytes()).into_iter();
-        settings
-            .map(|one| format!("{}.{}={}", one.section, one.name, one.value))
-            .collect()
+        settings.map(|one| format!("{}={}", one.key(), one.value)).collect()
     }
 
     #[test]
@@ -262,10 +293,10 @@ mod tests {
             [
                 "core.hookspath=.githooks",
                 "core.bare=true",
-                "filter.clean=x # y z  more",
+                "filter.a]\"b.clean=x # y z  more",
                 "alias.st=!./tool \"a\"",
-                "includeif.path=../p",
-                "remote.url=../r",
+                "includeif.x.path=../p",
+                "remote.o.url=../r",
             ]
         );
         assert_eq!(read("[core]\n\tpager = less  \n"), ["core.pager=less"]);

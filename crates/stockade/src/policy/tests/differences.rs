@@ -31,7 +31,6 @@ fn resolved(profile: Profile) -> (Profile, Policy) {
             home: Some(Path::new("/h")),
             environment: &[],
             command: &command,
-            git_identity: &[],
             entries: &[Entry {
                 place: "/h".into(),
                 at: "".into(),

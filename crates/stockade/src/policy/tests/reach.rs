@@ -300,7 +300,6 @@ fn resolved(lines: &str, additions: &Additions) -> Policy {
             home: None,
             environment: &[("M_KEY".into(), "secret".into()), ("OTHER_KEY".into(), "x".into())],
             command: &ResolvedCommand::nothing(),
-            git_identity: &[],
             entries: &[],
             opened: &[],
             closed: &[],

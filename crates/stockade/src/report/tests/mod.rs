@@ -72,7 +72,6 @@ fn resolved(profile: &str, command: &str) -> Policy {
                 left_out: None,
                 search_path: Vec::new(),
             },
-            git_identity: &[],
             entries: &[Entry {
                 place: PathBuf::from(HOME),
                 at: PathBuf::new(),
