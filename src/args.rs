@@ -98,7 +98,7 @@ pub enum Task {
     /// Judge and confine the tool calls of a coding agent, as its hook
     #[command(subcommand)]
     Hook(HookTask),
-    /// Explain a report: how the run ended, what was refused, and what would allow it
+    /// Explain a run: how it ended, what was refused, and what would allow it
     Explain(Explain),
     /// Show and verify the audit trail
     #[command(subcommand)]
@@ -616,6 +616,12 @@ pub enum Audit {
         /// Number of records
         #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
         limit: u64,
+        /// Only what was refused
+        #[arg(long)]
+        denied: bool,
+        /// Only records since a date (2026-11-22, 2026-11-22T08:30:00Z) or a time ago (30m, 12h)
+        #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+        since: Option<u64>,
         /// Stay, and print each new record as it comes; Ctrl-C ends it
         #[arg(short, long)]
         follow: bool,
@@ -806,9 +812,12 @@ pub struct Approvals {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Report of `stockade run --report`; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// Report of `stockade run --report` (`-` is standard input), or a run's id [default: the last run of this directory]
+    #[arg(value_name = "FILE|RUN")]
+    pub what: Option<PathBuf>,
+    /// Which of the last runs of this directory, counted from the newest
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..), default_value = "1", conflicts_with = "what")]
+    pub last: u64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -165,6 +165,7 @@ pub fn ask_to_repeat(run: &Run, approver: Option<&Arc<dyn Approver>>, report: &R
     let time = run.ask_timeout.unwrap_or_else(|| approver.usual_time());
     let denial = report
         .explanation()
+        .chain(report.perhaps())
         .next()
         .filter(|denial| denial.access == Kind::Execute)?;
     let grant = denial.grant.as_ref()?;

@@ -76,11 +76,15 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
         Audit::List {
             run,
             limit,
+            denied,
+            since,
             follow,
             json,
         } => {
             let choice = Choice {
                 run: run.clone(),
+                kind: denied.then_some("denied"),
+                since_ms: *since,
                 limit: Some(*limit),
                 ..Choice::default()
             };
@@ -106,7 +110,7 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
 }
 
 /// The failure where no row belongs to a run.
-fn no_such_run(run: &str) -> Failure {
+pub fn no_such_run(run: &str) -> Failure {
     let message = format!("the audit trail has no run `{run}`");
     Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records")
 }

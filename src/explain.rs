@@ -1,5 +1,7 @@
 //! `stockade explain`: one report in full, for a person.
 
+mod trail;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -12,15 +14,41 @@ use super::message::Failure;
 use super::{page, refused};
 use stockade::approve::{Choice, Requested};
 use stockade::profile::visible;
-use stockade::report::{Denial, Escalated, Report, Status, Suggestion};
+use stockade::report::{Denial, Escalated, Explains, Report, Status, Suggestion};
 use stockade_text::quote::command_line;
 
 /// Longer files aren't reports.
 const LONGEST: u64 = 256 << 20;
 
-/// Reads and prints a report.
+/// Prints a report, or what the audit trail keeps of a run.
 pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
-    let file = task.file.as_path();
+    let (report, name) = match &task.what {
+        None => (trail::of_last(task.last)?, "audit trail".to_string()),
+        Some(what) => match what.to_str().filter(|text| is_run(text) && !what.exists()) {
+            Some(run) => (trail::of_run(run)?, format!("run {run}")),
+            None => read_report(what)?,
+        },
+    };
+    if task.html {
+        page::of_report(&report, &name, task.output.as_deref(), out)?;
+        return Ok(0);
+    }
+    let printed = match task.json {
+        true => writeln!(out, "{:#}", as_json(&report)),
+        false => print(&report, out),
+    };
+    printed.map(|()| 0).map_err(|error| Failure::new(REFUSED, &error))
+}
+
+/// Whether a text has the form of a run's id: `0192f0c1e2-5f3a0b77`.
+fn is_run(text: &str) -> bool {
+    let is_hexadecimal = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.split_once('-')
+        .is_some_and(|(first, second)| is_hexadecimal(first) && is_hexadecimal(second))
+}
+
+/// The report in a file, and the name of that.
+fn read_report(file: &Path) -> Result<(Report, String), Failure> {
     let name = if file == Path::new("-") {
         "standard input".to_string()
     } else {
@@ -35,15 +63,7 @@ pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
             ..failure
         }
     })?;
-    if task.html {
-        page::of_report(&report, &name, task.output.as_deref(), out)?;
-        return Ok(0);
-    }
-    let printed = match task.json {
-        true => writeln!(out, "{:#}", as_json(&report)),
-        false => print(&report, out),
-    };
-    printed.map(|()| 0).map_err(|error| Failure::new(REFUSED, &error))
+    Ok((report, name))
 }
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
@@ -64,7 +84,12 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{label:11}  {}", visible(&text))?;
     }
     for (index, denial) in report.denials.iter().enumerate() {
-        let explains = if denial.explains { ": explains the failure" } else { "" };
+        let explains = match denial.explains {
+            Explains::Yes => ": explains the failure",
+            Explains::Perhaps => ": perhaps explains the failure",
+            Explains::No if denial.usual => " (programs try this every time)",
+            Explains::No => "",
+        };
         let access = refused::access(denial, &visible(&denial.target));
         writeln!(out, "\n{}. {access}{explains}", index + 1)?;
         for (label, text) in of_denial(denial) {
@@ -114,9 +139,12 @@ fn of_run(report: &Report) -> Told {
         ("profile", report.profile.clone()),
         ("root", report.root.to_string_lossy().into_owned()),
         ("ended", ending(report)),
-        ("enforced by", enforcement(report)),
-        ("refused", count(report)),
     ];
+    // The trail doesn't keep it.
+    if report.enforcement.landlock_abi > 0 {
+        told.push(("enforced by", enforcement(report)));
+    }
+    told.push(("refused", count(report)));
     if let Some(escalation) = &report.escalation {
         told.extend(
             escalation
@@ -220,10 +248,10 @@ fn of_denial(denial: &Denial) -> Told {
         told.push(("asked", denial.asked.clone()));
     }
     let when = format!("{}, first after {}", times(denial.count), milliseconds(denial.at_ms));
-    let rule = denial
-        .rule
-        .as_ref()
-        .map(|rule| format!("{} ({})", rule.text, rule.origin));
+    let rule = denial.rule.as_ref().map(|rule| match rule.origin.is_empty() {
+        true => rule.text.clone(),
+        false => format!("{} ({})", rule.text, rule.origin),
+    });
     told.extend([
         ("call", denial.syscall.clone()),
         ("process", format!("{}, {}", denial.pid, denial.program)),
@@ -259,6 +287,13 @@ fn print_suggestion(suggestion: &Suggestion, out: &mut dyn Write) -> io::Result<
     writeln!(out)?;
     if !suggestion.flags.is_empty() {
         line(out, "to allow it", &command_line(&suggestion.flags))?;
+    }
+    for candidate in suggestion
+        .candidates
+        .iter()
+        .filter(|candidate| !candidate.flags.is_empty())
+    {
+        line(out, "perhaps", &command_line(&candidate.flags))?;
     }
     match &suggestion.profile {
         None => Ok(()),
@@ -312,7 +347,8 @@ mod tests {
             at_ms: 31,
             rule: None,
             capability: None,
-            explains: true,
+            explains: Explains::Yes,
+            usual: false,
             grant: Some(vec!["--read".into(), "/etc/hosts".into()]),
             profile: Some("mcp-standard".into()),
         }
@@ -381,7 +417,7 @@ mod tests {
             target: "/r/.env".into(),
             asked: "/r/.env".into(),
             count: 1,
-            explains: false,
+            explains: Explains::No,
             rule: Some(RefusingRule {
                 text: "secret pattern `**/.env*`".into(),
                 origin: "built in".into(),
@@ -395,6 +431,7 @@ mod tests {
         report.suggestion = Some(Suggestion {
             flags: vec!["--read".into(), "/etc/hosts".into()],
             profile: Some("mcp-standard".into()),
+            candidates: Vec::new(),
         });
         insta::assert_snapshot!(printed(&report), @"
         run          0000000000-00000000
@@ -433,6 +470,7 @@ mod tests {
         report.suggestion = Some(Suggestion {
             flags: vec!["--read".into(), "/etc/hosts".into()],
             profile: Some("mcp-standard".into()),
+            candidates: Vec::new(),
         });
         insta::assert_snapshot!(format!("{:#}", as_json(&report)), @r#"
         {
@@ -443,7 +481,7 @@ mod tests {
               "access": "reading `/etc/hosts`",
               "asked": "../etc/hosts",
               "call": "openat",
-              "explains": true,
+              "explains": "yes",
               "grant": "--read /etc/hosts",
               "process": "4711, /usr/bin/python3",
               "profile": "mcp-standard would allow it",
@@ -459,6 +497,7 @@ mod tests {
           "root": "/r",
           "run": "0000000000-00000000",
           "suggestion": {
+            "candidates": [],
             "flags": [
               "--read",
               "/etc/hosts"

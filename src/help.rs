@@ -126,7 +126,7 @@ mod tests {
           hook         Judge and confine the tool calls of a coding agent, as its hook
 
         After a run:
-          explain      Explain a report: how the run ended, what was refused, and what would allow it
+          explain      Explain a run: how it ended, what was refused, and what would allow it
           audit        Show and verify the audit trail
 
         This machine:

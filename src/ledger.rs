@@ -25,9 +25,15 @@ pub struct Ledger {
     surroundings: Surroundings,
     writer: RefCell<Option<AuditWriter>>,
     events: Option<Arc<Events>>,
+    level: Level,
 }
 
 impl Ledger {
+    /// Whether the trail keeps what is refused.
+    pub fn keeps_refusals(&self) -> bool {
+        self.level != Level::Off && self.surroundings.state.is_some()
+    }
+
     /// Opens the store for recording.
     ///
     /// # Errors
@@ -57,6 +63,7 @@ impl Ledger {
             surroundings,
             writer: RefCell::new(Some(writer)),
             events: None,
+            level,
         })
     }
 

@@ -27,7 +27,7 @@ pub fn of_trail(
         run: run.map(String::from),
         since_ms: since,
         limit: Some(MOST_ROWS + 1),
-        after_seq: None,
+        ..Choice::default()
     };
     let chosen = match (run, since) {
         (Some(run), _) => format!("audit trail, run {run}"),

@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 use super::limited;
 use super::message::{self, Failure, hint, inform, note};
 use super::orphans::Orphans;
-use super::refused;
+use super::refused::{self, Rest};
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use super::{REFUSED, REPORT_IT};
@@ -54,8 +54,13 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         };
         say_ending(&outcome);
         let report = outcome.report();
-        let why = limited::reached(report).or_else(|| refused::explanation(report, run.report.as_deref()));
-        for failure in why.into_iter().chain(refused::kept(report)) {
+        let rest = match run.report.as_deref() {
+            Some(file) => Rest::Report(file),
+            None if ledger.keeps_refusals() => Rest::Trail,
+            None => Rest::Nowhere,
+        };
+        let why = limited::reached(report).or_else(|| refused::explanation(report, rest));
+        for failure in why.into_iter().chain(refused::kept(report, rest)) {
             failure.print();
         }
         for left in left_behind.iter().filter(|left| refused::is_explained_by(report, left)) {

@@ -129,6 +129,8 @@ fn all_kinds() -> Vec<Record> {
             signal: None,
             denials: 1,
             duration_ms: 12,
+            likely: Vec::new(),
+            suggestion: None,
         }),
     ]
 }

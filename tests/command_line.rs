@@ -115,7 +115,7 @@ fn every_list_and_explain_have_json() {
     let explained = stockade(&place, &["explain", report, "--json"]);
     let explained: Value = serde_json::from_str(&explained.stdout()).unwrap();
     assert_eq!(explained["profile"], "minimal", "{explained:#}");
-    assert_eq!(explained["denials"][0]["explains"], true, "{explained:#}");
+    assert_eq!(explained["denials"][0]["explains"], "yes", "{explained:#}");
     assert_eq!(explained["suggestion"]["flags"][0], "--read", "{explained:#}");
 }
 

@@ -78,6 +78,8 @@ fn record(place: &Place, run: &str, names: &[&str]) {
         signal: Some(names[0].into()),
         denials: 1,
         duration_ms: 12,
+        likely: Vec::new(),
+        suggestion: None,
     };
     observer.note(run, Record::Ended(ended));
     writer.finish().expect("the trail can be written");

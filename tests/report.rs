@@ -469,7 +469,7 @@ fn a_denial_of_a_report_is_explained() {
     let mut report = ran.report();
     report["denials"] = serde_json::json!([{
         "access": "read", "target": "/r/a b\n\u{1b}", "asked": "a b", "syscall": "openat", "pid": 4711,
-        "program": "/usr/bin/python3", "count": 3, "at_ms": 31, "rule": null, "capability": null, "explains": true,
+        "program": "/usr/bin/python3", "count": 3, "at_ms": 31, "rule": null, "capability": null, "explains": "yes", "usual": false,
         "grant": ["--read", "/r/a b"], "profile": "filesystem",
     }]);
     report["suggestion"] = serde_json::json!({ "flags": ["--read", "/r/a b"], "profile": null });

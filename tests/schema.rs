@@ -175,7 +175,7 @@ fn report_with_denials() -> Value {
         for rule in &rules {
             denials.push(json!({
                 "access": kind, "target": "/r/x", "asked": "x", "syscall": "openat", "pid": 1, "program": "/bin/true",
-                "count": 1, "at_ms": 0, "rule": rule, "capability": null, "explains": rule.is_null(),
+                "count": 1, "at_ms": 0, "rule": rule, "capability": null, "explains": if rule.is_null() { "yes" } else { "no" }, "usual": false,
                 "grant": if rule.is_null() { json!(["--read", "/r/x"]) } else { json!(null) }, "profile": "filesystem",
             }));
         }
@@ -183,7 +183,10 @@ fn report_with_denials() -> Value {
     report["status"] = json!("permission_denied");
     report["denials"] = json!(denials);
     report["denials_dropped"] = json!(7);
-    report["suggestion"] = json!({ "flags": ["--read", "/r/x"], "profile": null });
+    report["suggestion"] = json!({
+        "flags": ["--read", "/r/x"], "profile": null,
+        "candidates": [{ "access": "read", "target": "/r/x", "flags": ["--read", "/r/x"], "profile": null }],
+    });
     let parts = schema().pointer("/$defs/fault/properties/part/enum").unwrap().clone();
     let fault = |part| json!({ "part": part, "message": "index out of bounds (src/x.rs:1)", "count": 2 });
     report["faults"] = parts.as_array().unwrap().iter().map(fault).collect();

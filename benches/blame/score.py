@@ -264,10 +264,20 @@ def grave(told, allowed):
     suggestion = told.get('suggestion') or {}
     if suggestion.get('profile') == 'trusted' or 'trusted' in suggestion.get('flags', []):
         return 'trusted'
-    for flag, value in pairs(suggestion.get('flags', [])):
+    listed = suggestion.get('candidates', [])
+    if any(one['profile'] == 'trusted' for one in listed):
+        return 'trusted'
+    for flag, value in pairs(suggestion.get('flags', []) + [word for one in listed for word in one['flags']]):
         if flag in GIVES and SECRET.search(value) and not within((flag, value), allowed):
             return 'secret ' + value
     return None
+
+
+def is_told(denial, said):
+    """Whether Stockade's own lines, which come last, name its target."""
+    target = denial['target']
+    lines = said.replace('\r', '').split('stockade: ')[1:]
+    return any(text in line for line in lines for text in (target, target.split(':')[0], json.dumps(target)[1:-1]))
 
 
 def lines_of(said):
@@ -275,7 +285,7 @@ def lines_of(said):
 
 
 def short(told):
-    rows = ['%s %s%s' % (d['access'], d['target'], ' (explains)' if d.get('explains') else '') for d in told['denials'][:4]]
+    rows = ['%s %s (%s)' % (d['access'], d['target'], d['explains']) for d in told['denials'][:4]]
     return '%s; denials: %s; suggests %s' % (told['status'], ', '.join(rows) or '-', json.dumps(told.get('suggestion')))
 
 
@@ -314,7 +324,7 @@ def measure(case, opts, trial, row):
         return
     message = lines_of(said)
     blamed = told['status'] == 'permission_denied'
-    row['mentioned'] = any('accesses were refused' in line or 'access was refused' in line for line in message)
+    row['mentioned'] = any('perhaps the reason' in line for line in message)
     if not fatal:
         if bare is not None and code != bare:
             row['broken'] = 'bare ends with %s, confined with %s: %s%s' % (bare, code, said[-300:], detail)
@@ -322,9 +332,9 @@ def measure(case, opts, trial, row):
         if not told['denials'] and not case.get('unseen'):
             row['broken'] = 'nothing was refused' + detail
             return
-        row['blamed'] = blamed or any(' was refused ' in line and 'access was refused' not in line for line in message)
+        row['blamed'] = blamed or any(' was refused ' in line for line in message)
         if row['blamed']:
-            row['misses'].append('own fault blamed' + detail)
+            row['misses'].append('own fault asserted' + detail)
         row['grave'] = grave(told, [])
         if row['grave']:
             row['misses'].append('grave: ' + row['grave'])
@@ -343,13 +353,12 @@ def measure(case, opts, trial, row):
     # the first denial
     denials = told['denials']
     row['explained'] = blamed
-    right = bool(blamed and denials and denials[0].get('explains', True) and is_first(denials[0], firsts))
-    if right:
-        target = denials[0]['target']
-        here = message and any(target in line or target.split(':')[0] in line or json.dumps(target)[1:-1] in line for line in message)
-        if not here and case.get('flags', [])[-1:] != ['never']:
-            right = False
-            row['misses'].append('the message tells another than the report: %s' % (message or 'nothing'))
+    listed = [denial for denial in denials if denial['explains'] in ('yes', 'perhaps')]
+    is_right = lambda denial: is_first(denial, firsts) and is_told(denial, said)
+    right = bool(listed and is_right(listed[0]))
+    row['named'] = any(map(is_right, listed))
+    if not right and listed and is_first(listed[0], firsts):
+        row['misses'].append('the message tells another than the report: %s' % (message or 'nothing'))
     dropped = [target for access, target in firsts if access == 'env' or (access, 'PATH') == ('env', target)]
     if not right and dropped:
         # a variable or an entry of PATH may be told in another form than a denial: then by name, and with its flag
@@ -357,16 +366,16 @@ def measure(case, opts, trial, row):
         for need in needs:
             if given and all(pair in given for pair in pairs(need)) and any(
                     pair[1] in line for pair in pairs(need) for line in message):
-                right = blamed = row['explained'] = True
+                right = blamed = row['explained'] = row['named'] = True
     row['first'] = right
     row['vague'] = bool(case.get('vague'))
     if row['vague'] and not blamed and row['mentioned']:
         # nothing in the run says which refusal it was: that line is an honest answer
-        row['first'] = True
-    elif not blamed:
-        row['misses'].append('not explained' + (' (mentioned)' if row['mentioned'] else '') + detail)
+        row['first'] = row['named'] = True
+    elif not listed:
+        row['misses'].append('not explained' + detail)
     elif not right:
-        row['misses'].append('first denial is %s %s, not %s%s' % (
+        row['misses'].append(('' if row['named'] else 'not named: ') + 'first denial is %s %s, not %s%s' % (
             denials[0]['access'] if denials else '-', denials[0]['target'] if denials else '-', firsts, detail))
     # what it suggests
     allowed = [pair for flags in needs + case.get('allow', []) for pair in pairs([trial.fill(word) for word in flags])]
@@ -375,6 +384,8 @@ def measure(case, opts, trial, row):
         row['misses'].append('grave: ' + row['grave'])
     suggestion = told.get('suggestion') or {}
     flags = suggestion.get('flags') or []
+    chosen = [one for one in suggestion.get('candidates') or [] if is_first(one, firsts)]     # what a person picks of a list
+    flags = flags or (chosen[0]['flags'] if chosen else [])
     profile = None if flags else suggestion.get('profile')
     if case.get('closed'):              # a secret: nothing may be suggested
         row['works'], row['rounds'] = not flags and not profile, 1
@@ -423,14 +434,15 @@ def table(rows):
     own = [row for row in sound if row['kind'] == 'own']
     told = [
         ('cases', '%d: %d fatal, %d own, %d broken' % (len(rows), len(fatal), len(own), len(rows) - len(sound))),
-        ('fatal: explained at all', share(sum(row['explained'] for row in fatal), len(fatal))),
-        ('fatal: only "N accesses were refused"', share(sum(row['mentioned'] and not row['explained'] for row in fatal), len(fatal))),
+        ('fatal: asserted', share(sum(row['explained'] for row in fatal), len(fatal))),
+        ('fatal: a list', share(sum(row['mentioned'] and not row['explained'] for row in fatal), len(fatal))),
         ('fatal: silent', share(sum(not row['mentioned'] and not row['explained'] for row in fatal), len(fatal))),
         ('fatal: first denial right', share(sum(row['first'] for row in fatal), len(fatal))),
+        ('fatal: right one among those named', share(sum(row['named'] for row in fatal), len(fatal))),
         ('fatal: suggestion works', share(sum(bool(row['works']) for row in fatal), sum(row['works'] is not None for row in fatal))),
         ('fatal: works after a second round', share(sum(row['rounds'] == 2 for row in fatal), len(fatal))),
         ('fatal: grants beyond the need', share(sum(row['beyond'] for row in fatal), len(fatal))),
-        ('own: fault blamed on a refusal', share(sum(row['blamed'] for row in own), len(own))),
+        ('own: fault asserted to be a refusal', share(sum(row['blamed'] for row in own), len(own))),
         ('grave (secret or trusted suggested)', share(sum(bool(row['grave']) for row in sound), len(sound))),
     ]
     for name, value in told:

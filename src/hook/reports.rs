@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::super::refused;
-use stockade::report::{Denial, Report};
+use stockade::report::{Denial, Explains, Report};
 use stockade::surroundings::Surroundings;
 use stockade_hook::Refusals;
 
@@ -59,9 +59,19 @@ impl Reports {
         let _ = fs::remove_file(&path);
         read.ok()?;
         let report = Report::parse(&document).ok()?;
-        let closed = report.closed_files().into_iter().filter(|denial| !denial.explains);
-        let told: Vec<&Denial> = report.explanation().chain(closed).collect();
-        let sentences: Vec<String> = told.iter().map(|denial| refused::sentence(denial)).collect();
+        let closed = report
+            .closed_files()
+            .into_iter()
+            .filter(|denial| denial.explains != Explains::Yes);
+        let certain: Vec<&Denial> = report.explanation().chain(closed).collect();
+        let (told, may_be) = match certain.is_empty() {
+            true => (report.perhaps().collect(), ", perhaps the reason"),
+            false => (certain, ""),
+        };
+        let sentences = told
+            .iter()
+            .map(|denial| format!("{}{may_be}", refused::sentence(denial)));
+        let sentences: Vec<String> = sentences.collect();
         let suggested = report.suggestion.as_ref().map(|suggestion| &suggestion.flags);
         let grants = suggested.filter(|flags| !flags.is_empty());
         let grants = grants.or_else(|| told.iter().find_map(|denial| denial.grant.as_ref()));

@@ -12,6 +12,7 @@ use crate::learn::{self, Asked, Lesson, Observation, RunContext};
 use crate::ledger::Ledger;
 use crate::message::{Failure, note};
 use crate::orphans::Orphans;
+use crate::refused::Rest;
 use crate::signals::Signals;
 use crate::{reader, refused, run};
 use stockade::plan::SupervisorAbility;
@@ -32,7 +33,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     ledger.close();
     let (run, outcome) = observed?;
     run::say_ending(&outcome);
-    if let Some(failure) = refused::explanation(outcome.report(), None) {
+    if let Some(failure) = refused::explanation(outcome.report(), Rest::Trail) {
         failure.print();
     }
     let lesson = run.lesson(task, &name, &observation, &outcome);

@@ -186,7 +186,7 @@ fn a_run_that_ends_well_says_which_guarded_files_it_was_refused() {
         "/.vscode/tasks.json` (guarded pattern `**/.vscode`, obeyed by VS Code)",
         "/.git/config` (git's configuration",
         "/.env` (secret pattern `**/.env`",
-        "hint: for one command: `--write-guarded ",
+        "hint: once: `--write-guarded ",
         "`[secrets] open`",
     ] {
         assert!(told.contains(part), "{part}: {told}");

@@ -177,10 +177,13 @@ impl Cases {
     /// What is wrong in a report.
     fn wrong_in(&self, case: &Case, report: &Value) -> Vec<String> {
         let mut faults = Vec::new();
-        if report["status"] != "permission_denied" {
+        let first = &report["denials"][0];
+        if first["explains"] != "yes" && first["explains"] != "perhaps" {
+            faults.push(format!("the first denial isn't named: {first}"));
+        }
+        if (first["explains"] == "yes") != (report["status"] == "permission_denied") {
             faults.push(format!("the status is {}", report["status"]));
         }
-        let first = &report["denials"][0];
         let access = first["access"].as_str().unwrap_or("none");
         let target = first["target"].as_str().unwrap_or("nothing");
         let wanted = self.fill(case.target);

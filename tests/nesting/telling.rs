@@ -38,12 +38,12 @@ fn the_inner_run_tells_with_its_own_hint_and_the_outer_one_counts() {
     let own = denial(&told, "/plain").expect("the inner run's report has it");
     assert_eq!(
         (&told["status"], &own["explains"]),
-        (&"permission_denied".into(), &true.into())
+        (&"permission_denied".into(), &"yes".into())
     );
     assert_eq!(told["suggestion"]["flags"][0], "--read");
     let report = ran.report();
     let counted = denial(&report, "/plain").expect("the outer run's report counts it");
-    assert_eq!((&counted["explains"], &counted["grant"]), (&false.into(), &Value::Null));
+    assert_eq!((&counted["explains"], &counted["grant"]), (&"no".into(), &Value::Null));
     assert_eq!(
         (&report["status"], &report["suggestion"]),
         (&"completed".into(), &Value::Null)
@@ -75,7 +75,7 @@ fn a_secret_is_named_as_one_and_not_suggested() {
 fn what_the_outer_run_refuses_is_its_own_to_tell() {
     let ran = ends(outer("minimal"), &inner("trusted", "cat plain"));
     assert_eq!(tellings(&ran), 1, "{}", ran.finished.stderr());
-    assert_eq!(ran.report()["denials"][0]["explains"], true);
+    assert_eq!(ran.report()["denials"][0]["explains"], "yes");
 }
 
 /// Its own file and what else it is refused is no one else's failure.

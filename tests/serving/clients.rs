@@ -64,7 +64,7 @@ fn holds(place: &Place, steps: &Value) {
     assert_eq!(denial["grant"], json!(["--write", out]), "{refused}");
     assert_eq!(
         (&refused["data"]["status"], &denial["explains"]),
-        (&json!("permission_denied"), &json!(true))
+        (&json!("permission_denied"), &json!("yes"))
     );
     // A yes made the very call succeed.
     let approved = &steps["approved"];

@@ -1,11 +1,13 @@
 //! What a call answers: texts for a model or a person, the same as data, and links to reports.
 
+use std::ffi::OsString;
+
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 
 use crate::child::Ended;
 use crate::kept::{Kept, readable};
-use stockade::report::{Denial, Kind, Report, Status, Suggestion};
+use stockade::report::{Denial, Kind, Report, Status, SuggestedGrant, Suggestion};
 use stockade_text::quote::command_line;
 use stockade_text::visible::{visible, visible_json};
 
@@ -72,7 +74,8 @@ fn denial_reason(report: &Report) -> Option<String> {
     let denial = report
         .explanation()
         .next()
-        .or_else(|| report.closed_files().first().copied())?;
+        .or_else(|| report.closed_files().first().copied());
+    let Some(denial) = denial else { return perhaps(report) };
     let mut text = format!(
         "Permission denied: {} {} ({})",
         word(denial.access),
@@ -83,6 +86,7 @@ fn denial_reason(report: &Report) -> Option<String> {
         Some(Suggestion {
             flags: denial.grant.clone()?,
             profile: None,
+            candidates: Vec::new(),
         })
     };
     let suggestion = report.suggestion.clone().or_else(of_denial);
@@ -90,6 +94,24 @@ fn denial_reason(report: &Report) -> Option<String> {
         text += &format!("\n{told}");
     }
     Some(text)
+}
+
+/// The refusals that may be the reason, each with its own grant.
+fn perhaps(report: &Report) -> Option<String> {
+    let lines: Vec<String> = report
+        .perhaps()
+        .map(|denial| {
+            let grant = denial.grant.as_ref().map(|words| format!("`{}`", command_line(words)));
+            let grant = grant.unwrap_or_else(|| why(denial));
+            format!(
+                "\n{} {}: {}",
+                word(denial.access),
+                visible(&denial.target),
+                visible(&grant)
+            )
+        })
+        .collect();
+    (!lines.is_empty()).then(|| format!("Refused, perhaps the reason:{}", lines.concat()))
 }
 
 /// What would allow it, and who can.
@@ -154,12 +176,7 @@ fn data(
 ) -> Value {
     let denials = report.map(|report| report.denials.as_slice()).unwrap_or_default();
     let suggestion = report.and_then(|report| report.suggestion.as_ref()).map(|suggestion| {
-        let flags: Vec<String> = suggestion
-            .flags
-            .iter()
-            .map(|word| shown(&word.to_string_lossy()))
-            .collect();
-        json!({ "flags": flags, "profile": suggestion.profile })
+        json!({ "flags": shown_words(&suggestion.flags), "profile": suggestion.profile, "candidates": suggestion.candidates.iter().map(candidate).collect::<Vec<_>>() })
     });
     json!({
         "run": report.map(|report| &report.run),
@@ -183,13 +200,21 @@ fn data(
     })
 }
 
+fn candidate(candidate: &SuggestedGrant) -> Value {
+    json!({
+        "access": word(candidate.access),
+        "target": shown(&candidate.target),
+        "flags": shown_words(&candidate.flags),
+        "profile": candidate.profile,
+    })
+}
+
+fn shown_words(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| shown(&word.to_string_lossy())).collect()
+}
+
 fn denial(denial: &Denial) -> Value {
-    let grant = denial.grant.as_ref().map(|words| {
-        words
-            .iter()
-            .map(|word| shown(&word.to_string_lossy()))
-            .collect::<Vec<_>>()
-    });
+    let grant = denial.grant.as_ref().map(|words| shown_words(words));
     json!({
         "access": word(denial.access),
         "target": shown(&denial.target),

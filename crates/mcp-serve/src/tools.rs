@@ -193,7 +193,7 @@ fn run_result() -> Value {
                     "access": { "type": "string" },
                     "target": { "type": "string" },
                     "reason": { "type": "string" },
-                    "explains": { "type": "boolean", "description": "Whether it explains the failure." },
+                    "explains": { "enum": ["yes", "perhaps", "no"], "description": "Whether it explains the failure." },
                     "count": { "type": "integer" },
                     "grant": {
                         "description": "The least flag of `stockade run` that would allow it.",
@@ -202,19 +202,40 @@ fn run_result() -> Value {
                     "program": { "type": "string" }
                 }
             } },
-            "suggestion": schema_or_null(json!({
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["flags", "profile"],
-                "properties": {
-                    "flags": { "type": "array", "items": { "type": "string" } },
-                    "profile": or_null("string")
-                }
-            })),
+            "suggestion": suggestion(),
             "report": or_null("string"),
             "notes": { "type": "array", "items": { "type": "string" } }
         }
     })
+}
+
+fn suggestion() -> Value {
+    let flags = json!({ "type": "array", "items": { "type": "string" } });
+    let candidate = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["access", "target", "flags", "profile"],
+        "properties": {
+            "access": { "type": "string" },
+            "target": { "type": "string" },
+            "flags": flags,
+            "profile": or_null("string")
+        }
+    });
+    schema_or_null(json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["flags", "profile", "candidates"],
+        "properties": {
+            "flags": flags,
+            "profile": or_null("string"),
+            "candidates": {
+                "description": "Where no refusal is certain to be the reason: those that may be, each with its own grant.",
+                "type": "array",
+                "items": candidate
+            }
+        }
+    }))
 }
 
 fn infer() -> Tool {

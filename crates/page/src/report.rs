@@ -4,7 +4,7 @@ use super::document::{Event, Page, Question, Verdict, kind_of_access, kind_of_re
 use super::run::{Run, Suggested};
 use super::words::{self, EndFacts};
 use stockade::profile::with_origin;
-use stockade::report::{Denial, Escalated, Kind, Report, Resources};
+use stockade::report::{Denial, Escalated, Explains, Kind, Report, Resources};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
 
@@ -88,7 +88,7 @@ fn refused(report: &Report) -> String {
     if report.denials_dropped > 0 {
         text += &format!(", and {} that the report has no room for", report.denials_dropped);
     }
-    if report.unsure {
+    if report.perhaps().next().is_some() {
         text += "; one of them may be why it failed";
     }
     text
@@ -184,7 +184,7 @@ fn event(page: &mut Page, denial: &Denial) -> Event {
         grant: strings.number_of_shown(grant),
         more: strings.number_of_shown(more.unwrap_or_default()),
         count: denial.count,
-        explains: denial.explains,
+        explains: denial.explains != Explains::No,
         seq: 0,
     }
 }
@@ -246,7 +246,8 @@ mod tests {
                 origin: "built in".into(),
             }),
             capability: None,
-            explains: at_ms > 10,
+            explains: if at_ms > 10 { Explains::Yes } else { Explains::No },
+            usual: false,
             grant: rule.is_none().then(|| vec!["--read".into(), target.into()]),
             profile: None,
         };
@@ -257,6 +258,7 @@ mod tests {
         report.suggestion = Some(Suggestion {
             flags: vec!["--read".into(), "/r/x y".into()],
             profile: None,
+            candidates: Vec::new(),
         });
         report
     }

@@ -67,6 +67,8 @@ pub struct Entry {
 pub struct Choice {
     /// Only rows of this run.
     pub run: Option<String>,
+    /// Only rows of this kind; of `denied` also decisions before anything ran that deny.
+    pub kind: Option<&'static str>,
     /// Only rows from this time on: milliseconds since 1970.
     pub since_ms: Option<u64>,
     /// Only rows behind this one.
@@ -263,9 +265,11 @@ impl Trail {
         database.doing("read", |connection| {
             let mut statement = connection.prepare(&format!(
                 "SELECT * FROM records NOT INDEXED
-                 WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2) ORDER BY seq {order}"
+                 WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2)
+                 AND (?5 IS NULL OR kind = ?5 OR ?5 = 'denied' AND kind = 'judged' AND body LIKE '%\"result\":\"deny\"%')
+                 ORDER BY seq {order}"
             ))?;
-            let mut rows = statement.query((&choice.run, since, limit, after))?;
+            let mut rows = statement.query((&choice.run, since, limit, after, choice.kind))?;
             while let Some(row) = rows.next()? {
                 let row = parse(row)?;
                 if newest_first {

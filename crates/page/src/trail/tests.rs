@@ -174,6 +174,8 @@ fn runs_are_told_apart_and_one_without_an_end_may_still_run() {
         signal: None,
         denials: 0,
         duration_ms: 1200,
+        likely: Vec::new(),
+        suggestion: None,
     });
     let page = page([("run-a", started()), ("run-b", started()), ("run-a", ended)]);
     let told: Vec<_> = page

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
 use crate::profile::with_origin;
-use crate::report::{FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, exact_grant};
+use crate::report::{
+    Denial, FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, Suggestion, exact_grant,
+};
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +93,12 @@ pub struct Ended {
     pub denials: u64,
     /// Wall-clock milliseconds.
     pub duration_ms: u64,
+    /// The denials that explain its failure, or may, likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub likely: Vec<Denial>,
+    /// What would allow them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<Suggestion>,
 }
 
 /// An access.
@@ -224,6 +232,8 @@ impl Ended {
             signal: report.signal.clone(),
             denials: report.denials.len() as u64 + report.denials_dropped,
             duration_ms: report.duration_ms,
+            likely: report.explanation().chain(report.perhaps()).cloned().collect(),
+            suggestion: report.suggestion.clone(),
         }
     }
 }

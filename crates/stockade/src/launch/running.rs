@@ -24,7 +24,7 @@ use crate::plan::Grouped;
 use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
 use crate::profile::Limits;
 use crate::report::{
-    Ending, Escalation, FaultyPart, InternalFault, Kind, Limit, LimitHit, Reason, Refusal, Refusals, Timeline, Usage,
+    Ending, Escalation, FaultyPart, InternalFault, Kind, Limit, LimitHit, Reason, Refusal, Refusals, StderrTail, Usage,
 };
 use crate::supervise::{self, Approvals, Supervisor, Told};
 use crate::warden::{News, Order, Pause, Spawned, Step};
@@ -264,15 +264,15 @@ impl Running {
         }
     }
 
-    /// Passes the refusals, and what the run wrote and did towards its end, to `look` if there is a supervisor: the
-    /// run's own, or that of the outer run.
-    pub fn testimony<T>(&self, look: impl FnOnce(&Refusals, &Timeline) -> T) -> Option<T> {
+    /// Passes the refusals, and the end of the run's standard error, to `look` if there is a supervisor: the run's own, or
+    /// that of the outer run.
+    pub fn testimony<T>(&self, look: impl FnOnce(&Refusals, &StderrTail) -> T) -> Option<T> {
         if let Some(told) = &self.told {
-            return Some(look(&told.refusals, &told.timeline));
+            return Some(look(&told.refusals, &told.stderr));
         }
         let shared = self.supervisor.as_ref()?.shared();
-        let timeline = shared.heard().timeline();
-        Some(look(&shared.refusals(), &timeline))
+        let stderr = shared.stderr_log().tail(None, shared.handled_calls());
+        Some(look(&shared.refusals(), &stderr))
     }
 
     /// The program's process id; 0 until it runs.

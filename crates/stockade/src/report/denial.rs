@@ -34,12 +34,38 @@ pub struct Denial {
     /// The missing capability.
     pub capability: Option<String>,
     /// Whether this explains why the run failed.
-    pub explains: bool,
+    pub explains: Explains,
+    /// Whether programs request it every time and live with the refusal, as with `/sys/fs/cgroup`.
+    #[serde(default)]
+    pub usual: bool,
     /// The fewest flags that would allow it; `None` if no grant would.
     #[serde(with = "text::words_or_none")]
     pub grant: Option<Vec<OsString>>,
     /// The lowest shipped profile that would allow it; `None` if only `trusted` would, or none.
     pub profile: Option<String>,
+}
+
+/// Whether a denial explains why a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Explains {
+    /// The program's last words name it.
+    Yes,
+    /// It is among the likeliest.
+    Perhaps,
+    /// Another one does, none, or nothing failed.
+    No,
+}
+
+impl Explains {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Explains::Yes => "yes",
+            Explains::Perhaps => "perhaps",
+            Explains::No => "no",
+        }
+    }
 }
 
 /// The rule that refused an access.
@@ -76,7 +102,8 @@ impl Denial {
                 Reason::Incapable(capability) => Some(capability.to_string()),
                 _ => None,
             },
-            explains: false,
+            explains: Explains::No,
+            usual: false,
             grant: None,
             profile: None,
         }
@@ -84,8 +111,7 @@ impl Denial {
 }
 
 /// The changes that the supervisor allows all the same: `policy::git_config`.
-const GIT_CONFIG: &str = "git's configuration, in which a run may add remotes over https or ssh and change their addresses, \
-                          the branches that follow them, and the author, in plain words alone";
+const GIT_CONFIG: &str = "git's configuration, but for remotes, branches and the author";
 
 /// The end of a rule that no single line of the list stands for.
 const BY_LIST: &str = "by the built-in list";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::host;
-use super::mention::{Mention, mention, names_the_start};
+use super::naming::{names_path, names_the_start};
 use super::refusal::{Reason, Refusal, Refusals};
 use crate::policy::Kind;
 use crate::policy::{Access, DenialKind, DenialRule, Policy, Target};
@@ -323,15 +323,11 @@ impl<'a> GrantLimits<'a> {
         let name = text(path.file_name().map(Path::new));
         let asked = String::from_utf8_lossy(&refusal.asked);
         let mut arguments = self.command.iter().skip(1);
-        if arguments
-            .clone()
-            .any(|text| mention(text, &[&whole, &asked]) != Mention::None)
-        {
+        if arguments.clone().any(|text| names_path(text, &[&whole, &asked])) {
             return false;
         }
         is_temporary(&name, &refusal.program)
-            || arguments
-                .any(|text| mention(text, &[&directory]) != Mention::None || names_the_start(text, &directory, &name))
+            || arguments.any(|text| names_path(text, &[&directory]) || names_the_start(text, &directory, &name))
     }
 
     /// Whether a directory may be granted in place of accesses in it: not one of the machine's own, none that contains

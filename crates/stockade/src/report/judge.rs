@@ -1,18 +1,16 @@
 //! Derives a report's denials from refusals. Pure: all facts about the run are passed in.
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::time::Duration;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 
 use super::Report;
-use super::course::Timeline;
-use super::denial::Denial;
+use super::denial::{Denial, Explains};
+use super::explanation::{Explanation, Missing, explain};
 use super::grant::{self, FlagGrant, GrantLimits, path_of};
 use super::host::{self, Endpoint};
-use super::likelihood::{Weighed, weigh};
-use super::refusal::{Reason, Refusal, Refusals};
-use super::suggestion::{self, Suggestion};
-use super::timeline::{Cause, Withheld};
+use super::refusal::{Counted, Reason, Refusal, Refusals};
+use super::stderr::StderrTail;
+use super::suggestion::{self, SuggestedGrant, Suggestion};
 use crate::policy::Kind;
 use crate::policy::{Access, Matcher, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::Origin;
@@ -27,10 +25,12 @@ pub struct RunContext<'a> {
     pub policy: &'a Policy,
     /// The caller's home.
     pub home: Option<&'a Path>,
-    /// The texts and calls towards the run's end.
-    pub timeline: &'a Timeline,
-    /// Parts of the caller's environment that the run didn't get.
-    pub withheld: &'a dyn Withheld,
+    /// The end of its standard error.
+    pub stderr: &'a StderrTail,
+    /// The names of the caller's variables that the run didn't get.
+    pub variables: &'a [String],
+    /// A program in a directory of the caller's search path that the run's lacks.
+    pub program: &'a dyn Fn(&str) -> Option<PathBuf>,
     /// The shipped profiles.
     pub order: &'a dyn ProfileOrder,
 }
@@ -58,62 +58,94 @@ pub trait ProfileOrder {
 pub struct Judgement {
     pub denials: Vec<Denial>,
     pub suggestion: Option<Suggestion>,
-    /// Whether a refusal may be the cause, and the evidence doesn't tell which.
-    pub unsure: bool,
 }
 
-/// The facts that `likelihood` needs.
-pub struct LikelihoodFacts<'a> {
+/// The facts that an explanation needs.
+pub struct FailureFacts<'a> {
     pub run_context: &'a RunContext<'a>,
     pub command: &'a [String],
-    pub duration: Duration,
     /// Whether the run failed in a way that a refusal may have caused.
     pub failed: bool,
-    /// The signal that ended it.
-    pub signal: Option<&'a str>,
 }
 
 /// Judges all refusals of a run that has ended.
 pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Judgement {
-    let facts = LikelihoodFacts {
+    let list = refusals.list();
+    let facts = FailureFacts {
         run_context,
         command: &report.command,
-        duration: Duration::from_millis(report.duration_ms),
         failed: has_failed(report),
-        signal: report.signal.as_deref(),
     };
-    let (weighed, cause) = weigh(refusals.list(), &facts);
+    let explanation = explain(list, &facts);
     let grant_limits = GrantLimits::new(run_context.policy, run_context.home, &report.command);
-    let refused = weighed
-        .iter()
-        .enumerate()
-        .map(|(rank, weighed)| denial(weighed, rank, run_context, &grant_limits));
-    let withheld = withheld(&cause, report);
-    let suggestion = match &withheld {
-        None => suggest(&weighed, run_context, &grant_limits),
-        Some(denial) => denial.grant.clone().map(|flags| Suggestion { flags, profile: None }),
+    let missing = explanation.missing.as_ref().map(|missing| denial_of(missing, report));
+    let refused = in_order(list, &explanation)
+        .into_iter()
+        .map(|(index, explains)| Denial {
+            explains,
+            usual: explanation.noise.contains(&index),
+            ..denial(&list[index], run_context, &grant_limits)
+        });
+    let denials: Vec<Denial> = missing.into_iter().chain(refused).collect();
+    let reasons: Vec<&Refusal> = explanation.reasons.iter().map(|index| &list[*index].first).collect();
+    let suggestion = match (denials.first(), reasons.is_empty()) {
+        (_, false) => suggest(&reasons, run_context, &grant_limits),
+        (Some(first), true) if first.explains == Explains::Yes => first.grant.clone().map(Suggestion::of_flags),
+        _ => Suggestion::of_candidates(candidates(&denials)),
     };
-    Judgement {
-        denials: withheld.iter().cloned().chain(refused).collect(),
-        suggestion,
-        unsure: cause == Cause::Unsure,
-    }
+    Judgement { denials, suggestion }
+}
+
+/// The refusals with what they explain: first the reason or what may be it, then the others, the latest first, and what
+/// programs live with last.
+fn in_order(list: &[Counted], explanation: &Explanation) -> Vec<(usize, Explains)> {
+    let reasons = explanation.reasons.iter().enumerate();
+    let reasons = reasons.map(|(rank, index)| {
+        (
+            *index,
+            if rank < MOST_EXPLAINING {
+                Explains::Yes
+            } else {
+                Explains::No
+            },
+        )
+    });
+    let perhaps = explanation.perhaps.iter().map(|index| (*index, Explains::Perhaps));
+    let mut order: Vec<(usize, Explains)> = reasons.chain(perhaps).collect();
+    let mut others: Vec<usize> = (0..list.len())
+        .filter(|index| order.iter().all(|(one, _)| one != index))
+        .collect();
+    others.sort_by_key(|index| (explanation.noise.contains(index), Reverse(list[*index].last_at)));
+    order.extend(others.into_iter().map(|index| (index, Explains::No)));
+    order
+}
+
+/// What would allow each of those that may be the reason.
+fn candidates(denials: &[Denial]) -> Vec<SuggestedGrant> {
+    let perhaps = denials.iter().filter(|denial| denial.explains == Explains::Perhaps);
+    perhaps
+        .map(|denial| SuggestedGrant {
+            access: denial.access,
+            target: denial.target.clone(),
+            flags: denial.grant.clone().unwrap_or_default(),
+            profile: denial.profile.clone(),
+        })
+        .collect()
 }
 
 /// A denial for a failure that wasn't refused: the run lacked a variable or program.
-fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
-    let (access, target, grant): (Kind, String, Option<[OsString; 2]>) = match cause {
-        Cause::Refusals(_) | Cause::Unsure => return None,
+fn denial_of(missing: &Missing, report: &Report) -> Denial {
+    let (access, target, grant) = match missing {
         // A program's output must not lead a person to hand it a secret.
-        Cause::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
-        Cause::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),
-        Cause::Program(path) => {
+        Missing::Variable(name) if looks_secret(name.as_ref()) => (Kind::Variable, name.clone(), None),
+        Missing::Variable(name) => (Kind::Variable, name.clone(), Some(["--env".into(), name.into()])),
+        Missing::Program(path) => {
             let directory = path.parent().unwrap_or(path);
             let target = path.to_string_lossy().into_owned();
             (Kind::Execute, target, Some(["--exec".into(), directory.into()]))
         }
     };
-    Some(Denial {
+    Denial {
         access,
         asked: target.clone(),
         target,
@@ -124,10 +156,11 @@ fn withheld(cause: &Cause, report: &Report) -> Option<Denial> {
         at_ms: 0,
         rule: None,
         capability: None,
-        explains: true,
+        explains: Explains::Yes,
+        usual: false,
         grant: grant.map(Into::into),
         profile: None,
-    })
+    }
 }
 
 /// A limit isn't a refusal, and neither is a user who ends the run, by a signal or by a key that a shell passes on.
@@ -152,14 +185,13 @@ fn has_failed(report: &Report) -> bool {
     }
 }
 
-fn denial(weighed: &Weighed<'_>, rank: usize, run_context: &RunContext<'_>, grant_limits: &GrantLimits<'_>) -> Denial {
-    let refusal = &weighed.counted.first;
+fn denial(counted: &Counted, run_context: &RunContext<'_>, grant_limits: &GrantLimits<'_>) -> Denial {
+    let refusal = &counted.first;
     let profile = need(refusal).and_then(|need| lowest(&[need], run_context));
     Denial {
-        explains: weighed.explains && rank < MOST_EXPLAINING,
         grant: grant::least(refusal, grant_limits).map(|grant| grant.words()),
         profile,
-        ..Denial::of(weighed.counted)
+        ..Denial::of(counted)
     }
 }
 
@@ -191,15 +223,11 @@ fn access(kind: Kind) -> Option<Access> {
     }
 }
 
-fn suggest(
-    weighed: &[Weighed<'_>],
-    run_context: &RunContext<'_>,
-    grant_limits: &GrantLimits<'_>,
-) -> Option<Suggestion> {
-    let open: Vec<&Refusal> = weighed
+fn suggest(reasons: &[&Refusal], run_context: &RunContext<'_>, grant_limits: &GrantLimits<'_>) -> Option<Suggestion> {
+    let open: Vec<&Refusal> = reasons
         .iter()
-        .filter(|weighed| weighed.explains && weighed.counted.first.reason.is_open())
-        .map(|weighed| &weighed.counted.first)
+        .copied()
+        .filter(|refusal| refusal.reason.is_open())
         .collect();
     if open.is_empty() {
         return None;
@@ -211,7 +239,11 @@ fn suggest(
         .collect();
     let grants = suggestion::fold(wanted, grant_limits, &Matcher::new(run_context.policy));
     let flags = suggestion::flags(&grants, profile.is_some());
-    (!flags.is_empty() || profile.is_some()).then_some(Suggestion { flags, profile })
+    (!flags.is_empty() || profile.is_some()).then_some(Suggestion {
+        flags,
+        profile,
+        candidates: Vec::new(),
+    })
 }
 
 /// The lowest profile that allows the refused accesses and everything that the run's own profile grants: a run that

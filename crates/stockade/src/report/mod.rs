@@ -1,30 +1,29 @@
 //! The report of a run: one JSON document, its field names a promise (`schemas/report.schema.json`).
 //!
-//! `refusal` holds the supervisor's observations. `judge` derives denials and a suggestion from them: `likelihood`
-//! orders them (`mention` and `probe` are its evidence), `grant` finds the minimal grant for one (`host` those of the
-//! network), `suggestion` for several together. No I/O except in `sink`. Texts in a report may come from the target:
+//! `refusal` holds the supervisor's observations. `judge` derives denials and a suggestion from them:
+//! `explanation` tells which may be why a run failed (`naming`, `probe` and the text in `stderr` are its evidence), `grant`
+//! finds the minimal grant for one (`host` those of the network), `suggestion` for several together. No I/O except in `sink`. Texts in a report may come from the target:
 //! escape them before showing.
 
-mod course;
 mod denial;
 mod ending;
 mod escalation;
+mod explanation;
 mod fault;
 mod grant;
 mod host;
 mod judge;
-mod likelihood;
-mod mention;
+mod naming;
 mod parse;
 mod probe;
 mod question;
 mod refusal;
 mod sink;
+mod stderr;
 mod suggestion;
 #[cfg(test)]
 mod tests;
 mod text;
-mod timeline;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,9 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Trace;
 pub use crate::policy::Kind;
-pub(crate) use course::is_own_work;
-pub use course::{Got, Said, Stream, Timeline};
-pub use denial::{Denial, RefusingRule};
+pub use denial::{Denial, Explains, RefusingRule};
 pub use ending::{Ending, Limit, LimitHit, Usage};
 pub use escalation::{Escalated, Escalation};
 pub use fault::Faults;
@@ -47,13 +44,12 @@ pub use host::Endpoint;
 pub(crate) use host::endpoint_of;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Need, ProfileOrder, RunContext};
-pub use mention::refused_paths;
 pub use parse::ParseError;
 pub(crate) use question::{Setting, is_quiet, offer, usual_grant};
 pub use refusal::{COPIED, Counted, Declined, Reason, Refusal, Refusals};
 pub use sink::{Sink, Written};
-pub use suggestion::Suggestion;
-pub use timeline::{Nothing, Withheld};
+pub use stderr::{StderrTail, StderrText};
+pub use suggestion::{SuggestedGrant, Suggestion};
 
 /// The version of the document's format.
 pub const VERSION: u32 = 1;
@@ -77,6 +73,20 @@ pub enum Status {
 }
 
 impl Status {
+    const ALL: [Status; 6] = [
+        Status::Completed,
+        Status::PermissionDenied,
+        Status::TimeLimit,
+        Status::ResourceLimit,
+        Status::Signalled,
+        Status::NotStarted,
+    ];
+
+    /// The status with this name in reports.
+    pub fn of_name(name: &str) -> Option<Status> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -122,8 +132,6 @@ pub struct Report {
     pub denials_dropped: u64,
     /// The minimal grants to add.
     pub suggestion: Option<Suggestion>,
-    /// Whether the run failed and one of the denials may be the reason, but the evidence doesn't tell which.
-    pub unsure: bool,
     /// The questions to a person, or to a program that stands for one.
     pub escalation: Option<Escalation>,
     /// Stockade's own faults: panics, each of which failed the operation in progress.
@@ -214,7 +222,6 @@ impl Report {
         let judged = judge::judge(refusals, self, run_context);
         self.denials = judged.denials;
         self.suggestion = judged.suggestion;
-        self.unsure = judged.unsure;
         if self.explanation().next().is_some() && !self.was_ended_by_fault() {
             self.status = Status::PermissionDenied;
         }
@@ -228,7 +235,14 @@ impl Report {
 
     /// The denials that explain the failure, most likely first.
     pub fn explanation(&self) -> impl Iterator<Item = &Denial> {
-        self.denials.iter().filter(|denial| denial.explains)
+        self.denials.iter().filter(|denial| denial.explains == Explains::Yes)
+    }
+
+    /// The denials that may explain the failure, most likely first, where none is certain to.
+    pub fn perhaps(&self) -> impl Iterator<Item = &Denial> {
+        self.denials
+            .iter()
+            .filter(|denial| denial.explains == Explains::Perhaps)
     }
 
     /// The refused changes of files that stay closed, one for each file. A person is told of them whatever the exit code.

@@ -1,7 +1,7 @@
 //! Accesses that programs try at their start and don't need: such a refusal explains nothing.
 //!
 //! Taken from traces of Python, Node, npm, git, bash, gcc, cargo and curl. A name that the program was given, or blames
-//! in its output, is no probe, whatever is listed here; `likelihood` checks that.
+//! in its output, is no probe, whatever is listed here; `explanation` checks that.
 
 use std::path::Path;
 
@@ -73,6 +73,7 @@ const CALLS: &[&str] = &[
     "process_madvise",
     "vmsplice",
     "prctl",
+    "ioctl",
 ];
 
 /// Sockets of services that libc and loggers try first.
@@ -281,20 +282,6 @@ fn is_dot_file(path: &Path, home: Option<&Path>) -> bool {
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     let first = below.and_then(|below| below.iter().next());
     first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-}
-
-/// Whether a path has a component below the home or the root that begins with a dot, except a repository's.
-pub fn is_hidden(refusal: &Refusal, places: &ProbePlaces<'_>) -> bool {
-    let Some(path) = path_of(&refusal.target) else {
-        return false;
-    };
-    let below = path
-        .strip_prefix(places.root)
-        .ok()
-        .or_else(|| places.home.and_then(|home| path.strip_prefix(home).ok()));
-    let name = path.file_name().map(Path::new);
-    let is_dotted = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".") && part != ".git";
-    below.or(name).is_some_and(|path| path.iter().any(is_dotted))
 }
 
 fn is_run_time(program: &[u8]) -> bool {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::grant::{self, FlagGrant, GrantLimits, path_of};
 use super::host::{endpoint_of, spellings};
-use super::mention::{Mention, mention, mention_host};
+use super::naming::names_on;
 use super::probe::{Probe, ProbePlaces, probe};
 use super::refusal::{Reason, Refusal};
 use crate::policy::Kind;
@@ -164,12 +164,8 @@ fn is_named(refusal: &Refusal, command: &[String]) -> bool {
         .filter(|name| !name.is_empty())
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let find = match refusal.kind {
-        Kind::Connect | Kind::Listen => mention_host,
-        _ => mention,
-    };
     let mut arguments = command.iter().skip(1);
-    arguments.any(|argument| find(argument, &names) != Mention::None)
+    arguments.any(|argument| names_on(argument, &names, refusal.kind))
 }
 
 #[cfg(test)]

@@ -109,6 +109,8 @@ pub struct Counted {
     pub count: u64,
     /// The time of the last occurrence.
     pub last_at: Duration,
+    /// The number of calls that were handed over before the last occurrence.
+    pub last_calls: u64,
 }
 
 /// All refusals of a run. Bounded: a target that probes endlessly fills no memory. When the room is used up, the first
@@ -175,8 +177,8 @@ impl Refusals {
         }
     }
 
-    /// Records one; returns the stored refusal if it is the first of its kind.
-    pub fn note(&mut self, mut refusal: Refusal) -> Option<&Refusal> {
+    /// Records one, after so many calls; returns the stored refusal if it is the first of its kind.
+    pub fn note(&mut self, mut refusal: Refusal, calls: u64) -> Option<&Refusal> {
         for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
             text.truncate(Self::LONGEST);
         }
@@ -184,15 +186,16 @@ impl Refusals {
             let counted = &mut self.list[*index];
             counted.count += 1;
             counted.last_at = refusal.at;
+            counted.last_calls = calls;
             None
         } else {
-            let index = self.add(refusal);
+            let index = self.add(refusal, calls);
             Some(&self.list[index].first)
         }
     }
 
     /// Returns its position in the list.
-    fn add(&mut self, refusal: Refusal) -> usize {
+    fn add(&mut self, refusal: Refusal, calls: u64) -> usize {
         let has_room = self.list.len() < self.room.entries && self.bytes < self.room.bytes;
         if self.settled.is_none() && !has_room {
             self.settled = Some(self.list.len());
@@ -208,6 +211,7 @@ impl Refusals {
         self.known.insert(key(&refusal), index);
         let counted = Counted {
             last_at: refusal.at,
+            last_calls: calls,
             first: refusal,
             count: 1,
         };

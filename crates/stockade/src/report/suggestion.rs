@@ -19,6 +19,43 @@ pub struct Suggestion {
     pub flags: Vec<OsString>,
     /// The lowest shipped profile that would suffice and that allows everything the run's own profile grants; never `trusted`.
     pub profile: Option<String>,
+    /// Where no refusal is certain to be the reason: those that may be, each with its own grant.
+    #[serde(default)]
+    pub candidates: Vec<SuggestedGrant>,
+}
+
+/// The grant for a refusal that may be the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedGrant {
+    /// The kind of access.
+    pub access: Kind,
+    /// The target, as the kernel names it.
+    pub target: String,
+    /// Words for `stockade run`; empty if no grant would allow it.
+    #[serde(with = "text::words")]
+    pub flags: Vec<OsString>,
+    /// The lowest shipped profile that would allow it.
+    pub profile: Option<String>,
+}
+
+impl Suggestion {
+    /// These flags alone.
+    pub(super) fn of_flags(flags: Vec<OsString>) -> Suggestion {
+        Suggestion {
+            flags,
+            profile: None,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// A list without a decision; `None` if it is empty.
+    pub(super) fn of_candidates(candidates: Vec<SuggestedGrant>) -> Option<Suggestion> {
+        (!candidates.is_empty()).then_some(Suggestion {
+            flags: Vec::new(),
+            profile: None,
+            candidates,
+        })
+    }
 }
 
 /// More flags than this are worse than a profile.

@@ -11,7 +11,7 @@ use crate::approve::{Approver, Lifetime, Unit};
 use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, SupervisorAbility};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
-use crate::report::{Nothing, Refusal, RunContext, Timeline, profile_that_allows};
+use crate::report::{Refusal, RunContext, StderrTail, profile_that_allows};
 use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo, Telling};
 
 /// The approver and observer, and their settings.
@@ -245,8 +245,9 @@ impl Profiles for ProfilesHere {
         let run_context = RunContext {
             policy: &self.policy,
             home: None,
-            timeline: &Timeline::default(),
-            withheld: &Nothing,
+            stderr: &StderrTail::default(),
+            variables: &[],
+            program: &|_| None,
             order: &self.shipped,
         };
         profile_that_allows(refusal, &run_context)

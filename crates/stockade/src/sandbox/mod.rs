@@ -1153,12 +1153,14 @@ impl Child {
         self.report.faults = self.running.faults();
         let late = self.running.late_secrets();
         self.report.enforcement.late_secrets = late.iter().map(|path| path.display().to_string()).collect();
-        self.running.testimony(|refusals, timeline| {
+        let withheld = withheld::Withheld::of(&self.sandbox.surroundings.environment, &self.policy);
+        self.running.testimony(|refusals, stderr| {
             let run_context = RunContext {
                 policy: &self.policy,
                 home: self.sandbox.surroundings.home.as_deref(),
-                timeline,
-                withheld: &withheld::Rest::of(&self.sandbox.surroundings.environment, &self.policy),
+                stderr,
+                variables: &withheld.variables,
+                program: &|name| withheld.program(name),
                 order: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
             self.report.judge(refusals, &run_context);

@@ -109,7 +109,6 @@ impl Report {
             denials: Vec::new(),
             denials_dropped: 0,
             suggestion: None,
-            unsure: false,
             escalation: None,
             faults: Vec::new(),
             resources: Resources::default(),

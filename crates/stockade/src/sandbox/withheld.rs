@@ -2,21 +2,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::policy::Policy;
-use crate::report::Withheld;
 use stockade_text::mask::holds_secret;
 
 /// The withheld parts for one run.
-pub struct Rest {
-    variables: Vec<String>,
+pub struct Withheld {
+    /// Names of variables; without those whose value looks like a secret.
+    pub variables: Vec<String>,
     directories: Vec<PathBuf>,
 }
 
-impl Rest {
+impl Withheld {
     /// Compares the caller's environment with the run's.
-    pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Rest {
+    pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Withheld {
         let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
         let is_secret = |value: &OsStr| holds_secret(&value.to_string_lossy());
         let names = environment
@@ -29,28 +29,19 @@ impl Rest {
         let callers = environment.iter().find(|(name, _)| name == "PATH");
         let mut directories = path(callers.map(|(_, path)| path));
         directories.retain(|directory| directory.is_absolute() && !has.contains(directory));
-        Rest {
+        Withheld {
             variables: names.map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             directories,
         }
     }
-}
 
-impl Withheld for Rest {
-    fn variables(&self) -> &[String] {
-        &self.variables
-    }
-
-    fn program(&self, name: &str) -> Option<PathBuf> {
+    /// A program in a directory of the caller's search path that the run's lacks.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {
             let metadata = path.metadata();
             metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
         };
         let mut found = self.directories.iter().map(|directory| directory.join(name));
         found.find(is_program)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        path.symlink_metadata().is_ok()
     }
 }

@@ -13,14 +13,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{CallAnswer, Errno};
-use super::hearing;
 use super::nested_runs::{NestRequest, NestedRun};
 use super::notify_context::NotifyContext;
 use super::shared::{RunConfig, Shared};
 use crate::plan::{self, Supervision};
 use crate::policy::{Policy, Target};
 use crate::profile::path_bytes;
-use crate::report::{Counted, Refusals, Timeline};
+use crate::report::{Counted, Refusals, StderrTail};
 use stockade_sys::{notify, outer};
 
 /// The largest request.
@@ -61,13 +60,13 @@ pub fn request(run_config: RunConfig) -> Vec<u8> {
 const LARGEST_ACCOUNT: usize = 4 * 1024 * 1024;
 const WAITS: Duration = Duration::from_secs(2);
 
-/// A nested run's refusals by its own policy, and its last activity, in wire form for its launcher: with times since
+/// A nested run's refusals by its own policy, and the end of its standard error, in wire form for its launcher: with times since
 /// the nested run's start.
 #[derive(Serialize, Deserialize)]
 struct Account {
     refusals: Vec<Counted>,
     dropped: u64,
-    timeline: Timeline,
+    stderr: StderrTail,
 }
 
 impl Account {
@@ -77,20 +76,13 @@ impl Account {
         let mut account = Account {
             refusals: refusals.list().to_vec(),
             dropped: refusals.dropped(),
-            timeline: shared.heard().timeline_of(nested_run.number()),
+            stderr: shared
+                .stderr_log()
+                .tail(Some(nested_run.number()), shared.handled_calls()),
         };
         for counted in &mut account.refusals {
             counted.first.at = counted.first.at.saturating_sub(begun);
             counted.last_at = counted.last_at.saturating_sub(begun);
-        }
-        for said in &mut account.timeline.said {
-            said.at = said.at.saturating_sub(begun);
-        }
-        for got in &mut account.timeline.got {
-            got.at = got.at.saturating_sub(begun);
-        }
-        for (at, _) in &mut account.timeline.calls {
-            *at = at.saturating_sub(begun);
         }
         account
     }
@@ -99,7 +91,7 @@ impl Account {
 /// The outer supervisor's account of a run.
 pub struct Told {
     pub refusals: Refusals,
-    pub timeline: Timeline,
+    pub stderr: StderrTail,
 }
 
 /// Receives the outer supervisor's account once it was told that the run is over; `None` if it sends none.
@@ -112,7 +104,7 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
     let account: Account = serde_json::from_slice(&bytes).ok()?;
     Some(Told {
         refusals: Refusals::told(account.refusals, account.dropped),
-        timeline: account.timeline,
+        stderr: account.stderr,
     })
 }
 
@@ -121,10 +113,8 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 /// refuses them, so that they come without their mark.
 pub fn connect(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
     const REFUSED: Errno = Errno(libc::EAGAIN);
-    let shared = context.shared();
     let nest_request = NestRequest::new(context.worker_fds(), context.caller(), context.judge.nested_runs);
     let nest_request = nest_request.ok_or(REFUSED)?;
-    let keepers = hearing::with_parent(shared, context.caller());
     let (ours, theirs) = outer::pair()?;
     let connection = NestConnection::new(&context.worker.shared, ours).ok_or(REFUSED)?;
     let listener = context.worker_fds().listener.as_fd();
@@ -135,7 +125,7 @@ pub fn connect(context: &NotifyContext<'_>) -> Result<CallAnswer, Errno> {
         context.caller().registers.int(0),
     )?;
     drop(theirs);
-    super::worker::spawn(move || connection.serve(nest_request, keepers))?;
+    super::worker::spawn(move || connection.serve(nest_request))?;
     Ok(CallAnswer::Value(0))
 }
 
@@ -172,11 +162,10 @@ impl NestConnection {
     }
 
     /// Receives the request and the goodbye. A warden that ends without one may leave orphans, so its nested run stays.
-    fn serve(mut self, nest_request: NestRequest, keepers: [i32; 2]) {
+    fn serve(mut self, nest_request: NestRequest) {
         let Some(number) = self.grant(nest_request) else {
             return;
         };
-        self.shared.heard().note_launchers(keepers);
         let said = self.stream.write_all(&[outer::YES]).and_then(|()| {
             let mut word = [0];
             self.stream.set_read_timeout(None)?;

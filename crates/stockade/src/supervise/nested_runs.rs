@@ -156,11 +156,11 @@ impl Labels {
     }
 
     /// Records a refusal by a nested run's own policy.
-    pub fn note(&self, number: usize, refusal: Refusal) {
+    pub fn note(&self, number: usize, refusal: Refusal, calls: u64) {
         let all = self.all();
         if let Some(nested_run) = all.iter().find(|nested_run| nested_run.number == number) {
             let refusal = nested_run.run_policy.run_config.policy_reason(refusal);
-            nested_run.refusals().note(refusal);
+            nested_run.refusals().note(refusal, calls);
         }
     }
 

@@ -8,7 +8,6 @@ use std::path::Path;
 use super::allowing;
 use super::answer::Errno;
 use super::approvals::Considered;
-use super::hearing;
 use super::judge::AccessVerdict;
 use super::notify_context::{Deferral, NotifyContext};
 use super::pinned::Pinned;
@@ -138,7 +137,7 @@ impl NotifyContext<'_> {
         looking.contains(&i64::from(self.notification.number))
     }
 
-    /// Records an allowed access, and reports it if all accesses are to be reported.
+    /// Reports an allowed access if all accesses are to be reported.
     pub fn tell_allowed(&self, attempt: &RefusedAttempt<'_>, target: &Path) {
         self.tell_allowed_by(attempt, target, || {
             allowing::of_path(&self.shared().run, attempt.kind, target)
@@ -146,14 +145,6 @@ impl NotifyContext<'_> {
     }
 
     fn tell_allowed_by(&self, attempt: &RefusedAttempt<'_>, target: &Path, rule: impl FnOnce() -> Option<String>) {
-        if !self.only_looks() && !attempt.is_directory {
-            hearing::note_got(
-                self.shared(),
-                self.caller(),
-                self.judge.nested_runs.innermost(),
-                (attempt.kind, target.as_os_str().as_bytes()),
-            );
-        }
         if self.shared().tells_all() {
             let target = target.as_os_str().as_bytes();
             let seen = Seen::allowed(&self.refusal(attempt, target, Reason::NotGranted), rule());

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use super::approvals::{Approvals, Asking};
-use super::hearing::Heard;
 use super::nested_runs::Labels;
 use super::pinned::Identity;
 use super::process_list::ProcessLists;
 use super::run_policy::RunPolicy;
+use super::stderr_log::StderrLog;
 use super::submodules::Indexes;
 use super::synthetic_files::Script;
 use super::system_v::Objects;
@@ -139,8 +139,10 @@ pub struct Shared {
     /// The run's start.
     pub started: Instant,
     refusals: Mutex<Refusals>,
-    /// The text that the run wrote to its standard error, and its calls.
-    heard: Mutex<Heard>,
+    /// The text that the run wrote to its standard error.
+    stderr_log: Mutex<StderrLog>,
+    /// How many calls were handed over.
+    handled_calls: AtomicU64,
     /// Faults of the supervisor itself.
     pub faults: Arc<Faults>,
     /// A renaming call takes it exclusively, all others share it: an object judged by its name still has the name when
@@ -454,7 +456,8 @@ impl Shared {
             resolving: Mutex::default(),
             started: Instant::now(),
             refusals: Mutex::default(),
-            heard: Mutex::default(),
+            stderr_log: Mutex::default(),
+            handled_calls: AtomicU64::new(0),
             faults: faults.unwrap_or_default(),
             names: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
@@ -473,8 +476,16 @@ impl Shared {
         self.run.made()
     }
 
-    pub fn heard(&self) -> MutexGuard<'_, Heard> {
-        lock(&self.heard)
+    pub fn stderr_log(&self) -> MutexGuard<'_, StderrLog> {
+        lock(&self.stderr_log)
+    }
+
+    pub fn count_call(&self) {
+        self.handled_calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn handled_calls(&self) -> u64 {
+        self.handled_calls.load(Ordering::Relaxed)
     }
 
     pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
@@ -489,6 +500,7 @@ impl Shared {
     /// Records a refusal, and reports the first of its kind.
     pub fn note(&self, refusal: Refusal) {
         let refusal = self.with_reason(refusal);
+        let calls = self.handled_calls();
         if let Reason::Inside { run, reason } = &refusal.reason {
             let reason = (**reason).clone();
             self.nested_runs.note(
@@ -497,11 +509,12 @@ impl Shared {
                     reason,
                     ..refusal.clone()
                 },
+                calls,
             );
         }
         let is_told = self.observer.is_some();
         self.tell_refused(&refusal);
-        let seen = self.refusals().note(refusal).filter(|_| is_told).map(Seen::of);
+        let seen = self.refusals().note(refusal, calls).filter(|_| is_told).map(Seen::of);
         if let Some(seen) = seen {
             self.tell(|| Record::Denied(seen));
         }

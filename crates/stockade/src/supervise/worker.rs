@@ -15,12 +15,12 @@ use super::answer::{CallAnswer, Effect, Errno};
 use super::approvals::{CallGrants, CallSite, Job, Question};
 use super::caller::Caller;
 use super::dispatch;
-use super::hearing;
 use super::nested_runs::Applying;
 use super::notify_context::{Deferral, NotifyContext};
 use super::policy_stack::PolicyStack;
 use super::processor;
 use super::shared::{Replay, Shared};
+use super::stderr_log;
 use super::worker_fds::WorkerFds;
 use crate::fault::{self, Fault};
 use crate::mutex::lock;
@@ -142,13 +142,13 @@ impl Worker {
         }
         let caller = Caller::new(&self.worker_fds, notification);
         let number = i64::from(notification.number);
+        self.shared.count_call();
         if matches!(number, libc::SYS_write | libc::SYS_writev) {
-            let heard = hearing::hear(&self.shared, &self.worker_fds, &caller, number);
-            self.answer(notification, heard);
+            let recorded = stderr_log::record(&self.shared, &self.worker_fds, &caller, number);
+            self.answer(notification, recorded);
             return;
         }
         let nested_runs = self.shared.nested_runs.of(&self.worker_fds, &caller);
-        hearing::note_call(&self.shared, &caller, nested_runs.innermost());
         self.work(notification, &nested_runs, CallGrants::default(), dispatch::dispatch);
     }
 

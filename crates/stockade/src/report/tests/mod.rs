@@ -1,12 +1,10 @@
 //! How a report judges refusals: which explain a failure, in which order, and which grants it suggests.
 
-mod course;
 mod hosts;
 mod programs;
 mod promises;
 mod refusals;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -21,16 +19,14 @@ const HOME: &str = "/home/ada";
 const FIRST: i32 = 4711;
 const ROOT: &str = "/home/ada/project";
 
-/// A run with refusals. By default it fails with exit code 1 after 100 ms.
+/// A run with refusals. By default it fails with exit code 1.
 struct Run {
     report: Report,
     policy: Policy,
     refusals: Refusals,
-    said: Vec<Said>,
-    calls: Vec<(Duration, i32)>,
-    got: Vec<Got>,
+    stderr: Vec<StderrText>,
+    calls: u64,
     process: i32,
-    clock: Duration,
     program: &'static str,
 }
 
@@ -39,16 +35,13 @@ fn run(command: &[&str]) -> Run {
     let mut report = Report::refused("readonly", &argv, Path::new(ROOT));
     report.status = Status::Completed;
     report.exit_code = Some(1);
-    report.duration_ms = 100;
     Run {
         report,
         policy: resolved("readonly", command[0]),
         refusals: Refusals::default(),
-        said: Vec::new(),
-        calls: Vec::new(),
-        got: Vec::new(),
+        stderr: Vec::new(),
+        calls: 0,
         process: FIRST,
-        clock: Duration::from_millis(10),
         program: "/usr/bin/python3.12",
     }
 }
@@ -138,60 +131,41 @@ impl Run {
         self
     }
 
-    fn lasts(mut self, milliseconds: u64) -> Self {
-        self.report.duration_ms = milliseconds;
-        self
-    }
-
-    fn prints(mut self, text: &str) -> Self {
-        self.said.push(Said {
-            at: self.clock.max(Duration::from_millis(99)),
-            process: FIRST,
-            stream: Stream::Error,
-            text: text.to_string(),
-        });
-        self
-    }
-
     /// The following events belong to this process.
     fn of(mut self, process: i32) -> Self {
         self.process = process;
         self
     }
 
-    /// The program writes a text, and may go on.
-    fn says(mut self, text: &str) -> Self {
-        self.clock += Duration::from_micros(50);
-        self.said.push(Said {
-            at: self.clock,
+    /// The program writes a text.
+    fn says(self, text: &str) -> Self {
+        self.writes(text, false)
+    }
+
+    /// The program writes a text to `/dev/null`.
+    fn discards(self, text: &str) -> Self {
+        self.writes(text, true)
+    }
+
+    fn writes(mut self, text: &str, is_discarded: bool) -> Self {
+        self.calls += 1;
+        self.stderr.push(StderrText {
             process: self.process,
-            stream: Stream::Error,
+            is_discarded,
+            calls: self.calls,
             text: text.to_string(),
         });
-        self.clock += Duration::from_micros(50);
         self
     }
 
-    /// The program is allowed an access.
-    fn gets(mut self, kind: Kind, target: &str) -> Self {
-        self.clock += Duration::from_micros(50);
-        self.calls.push((self.clock, self.process));
-        self.got.push(Got {
-            at: self.clock,
-            process: self.process,
-            kind,
-            target: target.as_bytes().to_vec(),
-            is_new: !self.got.iter().any(|got| got.target == target.as_bytes()),
-        });
-        self
+    /// The program tells that it fails for a file or host.
+    fn fails_on(self, target: &str) -> Self {
+        self.says(&format!("cannot open '{target}': Permission denied\n"))
     }
 
     /// The program goes on with other work.
     fn goes_on(mut self) -> Self {
-        for _ in 0..50 {
-            self.clock += Duration::from_micros(50);
-            self.calls.push((self.clock, self.process));
-        }
+        self.calls += 50;
         self
     }
 
@@ -202,15 +176,11 @@ impl Run {
     }
 
     fn refused(mut self, mut refusal: Refusal) -> Self {
-        refusal.at = self.clock;
-        refusal.pid = if refusal.pid == FIRST {
-            self.process
-        } else {
-            refusal.pid
-        };
+        self.calls += 1;
+        refusal.at = Duration::from_micros(self.calls);
+        refusal.pid = self.process;
         refusal.program = self.program.into();
-        self.clock += Duration::from_micros(50);
-        self.refusals.note(refusal);
+        self.refusals.note(refusal, self.calls);
         self
     }
 
@@ -234,22 +204,22 @@ impl Run {
     }
 
     fn judged(self) -> Report {
-        self.judged_without(&Nothing)
+        self.judged_without(&[], &|_| None)
     }
 
-    fn judged_without(mut self, withheld: &dyn Withheld) -> Report {
+    /// Without these variables and programs of the caller's.
+    fn judged_without(mut self, variables: &[String], program: &dyn Fn(&str) -> Option<PathBuf>) -> Report {
         self.report.judge(
             &self.refusals,
             &RunContext {
                 policy: &self.policy,
                 home: Some(Path::new(HOME)),
-                timeline: &Timeline {
-                    said: self.said.clone(),
-                    calls: self.calls.clone(),
-                    got: self.got.clone(),
-                    parents: HashMap::from([(FIRST, 1), (FIRST + 1, FIRST), (FIRST + 2, FIRST)]),
+                stderr: &StderrTail {
+                    texts: self.stderr,
+                    calls: self.calls,
                 },
-                withheld,
+                variables,
+                program,
                 order: &Resolved,
             },
         );
@@ -293,6 +263,10 @@ fn allows(policy: &Policy, need: &Need<'_>) -> bool {
 
 fn explaining(report: &Report) -> Vec<&str> {
     report.explanation().map(|denial| denial.target.as_str()).collect()
+}
+
+fn perhaps(report: &Report) -> Vec<&str> {
+    report.perhaps().map(|denial| denial.target.as_str()).collect()
 }
 
 fn flags(report: &Report) -> String {
