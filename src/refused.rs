@@ -561,7 +561,7 @@ mod tests {
         stockade: `python3` was refused connecting to `api.example.com:443`
           (on port 443 only TLS that names a granted host is let through)
           also looking up `example.com` (nothing grants it)
-          1 more: reading `/z`: `--read /z`
+          1 more: listening on `127.0.0.1:8080` (nothing grants it)
           `stockade explain` tells more
 
         hint: to allow it: `--host api.example.com:443`

@@ -185,7 +185,7 @@ fn a_run_that_ends_well_says_which_guarded_files_it_was_refused() {
     for part in [
         "/.vscode/tasks.json` (guarded pattern `**/.vscode`, obeyed by VS Code)",
         "/.git/config` (git's configuration",
-        "/.env` (secret pattern `**/.env`",
+        "/.env`\n  (secret pattern `**/.env`",
         "hint: once: `--write-guarded ",
         "`[secrets] open`",
     ] {

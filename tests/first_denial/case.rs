@@ -210,8 +210,11 @@ impl Cases {
     }
 }
 
+/// The suggested flags, those of the likeliest candidate where no denial is certain to be the reason.
 fn flags_of(report: &Value) -> Vec<String> {
-    let flags = report["suggestion"]["flags"].as_array();
+    let suggestion = &report["suggestion"];
+    let [all, first] = [&suggestion["flags"], &suggestion["candidates"][0]["flags"]].map(Value::as_array);
+    let flags = all.filter(|flags| !flags.is_empty()).or(first);
     let words = flags.into_iter().flatten().filter_map(Value::as_str);
     words.map(str::to_owned).collect()
 }

@@ -406,6 +406,8 @@ const NETWORK: &[&str] = &[
     "failed to connect",
     "fetch failed",
     "urlerror",
+    // Java's exceptions of sockets and lookups: most are printed without the host.
+    "java.net.",
 ];
 /// Words for something that a program does without, and of warnings.
 const WITHOUT: &[&str] = &[
@@ -417,7 +419,8 @@ const WITHOUT: &[&str] = &[
     "fallback",
     "optional",
     "continuing",
-    "default",
+    "using default",
+    "using the default",
     "warn",
     "note:",
     "debug",
@@ -428,8 +431,9 @@ const WITHOUT: &[&str] = &[
 const ABSENT: &[&str] = &["not found", "no such file", "enoent", "install", "cannot run program"];
 /// Words for a move between file systems.
 const MOVES: &[&str] = &["cross-device", "exdev", "different file system", "different device"];
-/// How lines begin that only tell that something else failed: stacks, make, npm, test runners.
+/// How lines begin that only tell that something else failed: stacks, make, npm, test runners, a run inside the run.
 const EMPTY_TALK: &[&str] = &[
+    "stockade: ",
     "make: ***",
     "make[",
     "npm error",
