@@ -104,10 +104,41 @@ impl Failure {
             let _ = writeln!(text, "  {}", escaped(detail));
         }
         if let Some(hint) = &self.hint {
-            let _ = write!(text, "\nhint: {}\n", escaped(hint));
+            text += &hint_lines(hint);
         }
         text
     }
+}
+
+/// A hint after an empty line. One of more than 80 columns is broken between its ways out, never in what is to be copied.
+fn hint_lines(hint: &str) -> String {
+    const COLUMNS: usize = 80;
+    let (mut text, mut column) = (String::from("\nhint:"), "hint:".len());
+    for way in ways(&escaped(hint)) {
+        let width = 1 + way.chars().count();
+        if column > "hint:".len() && column + width > COLUMNS {
+            text += "\n ";
+            column = 1;
+        }
+        text = text + " " + way;
+        column += width;
+    }
+    text + "\n"
+}
+
+/// The parts of a hint that end in `;`, or with a comma before another way.
+fn ways(hint: &str) -> Vec<&str> {
+    let is_quoted = |end: usize| hint[..end].matches('`').count() % 2 == 1;
+    let mut ends: Vec<usize> = ["; ", ", or "]
+        .iter()
+        .flat_map(|between| hint.match_indices(between))
+        .map(|(start, _)| start + 1)
+        .filter(|end| !is_quoted(*end))
+        .collect();
+    ends.sort_unstable();
+    ends.push(hint.len());
+    let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+    starts.zip(&ends).map(|(start, end)| &hint[start..*end]).collect()
 }
 
 impl From<stockade::Error> for Failure {
@@ -164,7 +195,7 @@ pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
 
 /// Prints a hint for the lines before.
 pub fn hint(text: &str) {
-    write(&format!("\nhint: {}\n", escaped(text)));
+    write(&hint_lines(text));
 }
 
 /// Names of files and programs are chosen by the target: characters that a terminal doesn't show are escaped.
@@ -172,4 +203,18 @@ pub fn hint(text: &str) {
 /// Line ends of Stockade's own (several faults of one document) stay.
 fn escaped(text: &str) -> String {
     text.lines().map(visible_but_for_blanks).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_broken_between_its_ways_out_and_not_in_what_is_to_be_copied() {
+        assert_eq!(hint_lines("once: `a`; for good: `b`"), "\nhint: once: `a`; for good: `b`\n");
+        let long = format!("once: `a; , or {}`; for good: `b`, or `c`", "x".repeat(60));
+        let broken = format!("\nhint: once: `a; , or {}`;\n  for good: `b`, or `c`\n", "x".repeat(60));
+        assert_eq!(hint_lines(&long), broken);
+        assert_eq!(hint_lines(&"x".repeat(90)), format!("\nhint: {}\n", "x".repeat(90)));
+    }
 }

@@ -267,7 +267,7 @@ fn hint(report: &Report) -> Option<String> {
 }
 
 /// Without a socket the program's destination can't be seen.
-pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` for each host, `--listen PORT` to listen";
+pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` grants a host, `--listen PORT` a port";
 
 /// A grant of one of the places that the program tries wouldn't do for the next program.
 const TEMPORARY_FILES: &str = "it needs a temporary directory, as `--profile readonly` and wider have one";
@@ -290,7 +290,7 @@ fn wants_temporary_files(report: &Report) -> bool {
 }
 
 /// No line to paste: it would be for people who don't know what the socket permits.
-const POWERFUL_SOCKET: &str = "its server acts outside of the sandbox: only `--socket` with its path opens it";
+const POWERFUL_SOCKET: &str = "its server acts outside of the sandbox: only `--socket PATH` opens it";
 
 /// Whether a program was refused a socket whose server carries out commands.
 fn wants_powerful_socket(denial: &Denial) -> bool {
@@ -593,7 +593,7 @@ mod tests {
         stockade: `python3` was refused the socket `/run/docker.sock`
           `stockade explain` tells more
 
-        hint: its server acts outside of the sandbox: only `--socket` with its path opens it
+        hint: its server acts outside of the sandbox: only `--socket PATH` opens it
         ");
     }
 
@@ -619,7 +619,7 @@ mod tests {
         stockade: `python3` was refused connecting to the internet (nothing grants it)
           `stockade explain` tells more
 
-        hint: it has no network: `--host NAME:PORT` for each host, `--listen PORT` to listen
+        hint: it has no network: `--host NAME:PORT` grants a host, `--listen PORT` a port
         ");
     }
 

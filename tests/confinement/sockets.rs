@@ -122,7 +122,9 @@ fn a_run_without_network_says_what_it_wanted() {
             (&access.into(), &target.into()),
             "{report:#}"
         );
-        let suggested = report["suggestion"]["flags"].as_array().map(|flags| {
+        // Python's message names no address.
+        assert_eq!(first["explains"], "perhaps");
+        let suggested = report["suggestion"]["candidates"][0]["flags"].as_array().map(|flags| {
             let words: Vec<_> = flags.iter().filter_map(serde_json::Value::as_str).collect();
             words.join(" ")
         });
