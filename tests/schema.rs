@@ -218,7 +218,7 @@ fn denials_that_break_the_promise_are_told_apart() {
         ["/denials/0/grant: a string isn't array or null"]
     );
     assert_eq!(
-        broken("/suggestion", json!({ "flags": [] })),
+        broken("/suggestion", json!({ "flags": [], "candidates": [] })),
         ["/suggestion: `profile` is missing"]
     );
 }
