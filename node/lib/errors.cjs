@@ -1,6 +1,6 @@
 "use strict";
 
-const { describe, visible } = require("./text.cjs");
+const { commandLine, describe, perhaps, visible } = require("./text.cjs");
 
 /** Stockade couldn't do what it was asked for. The program didn't run, or the report of what it did is lost. */
 class StockadeError extends Error {
@@ -22,26 +22,27 @@ class CommandNotExecutable extends StockadeError {
   code = "EACCES";
 }
 
-/** With `check`: the run failed by itself, or on a limit. */
+/** With `check`: the run failed. The message lists the refusals that were perhaps the reason. */
 class RunFailed extends Error {
   constructor(result, message) {
     const how = result.signal ? `was ended by ${result.signal}` : `ended with ${result.exitCode}`;
-    super(message ?? `\`${visible(result.command.join(" "))}\` ${how}`);
+    const said = `\`${visible(result.command.join(" "))}\` ${how}\n${perhaps(result.denials)}`;
+    super(message ?? said.trimEnd());
     this.name = new.target.name;
     this.result = result;
+    this.denials = result.denials;
+    this.suggestion = result.suggestion;
+    this.hint = hintOf(result.suggestion);
   }
 }
 
 /** With `check`: the run failed, and a refusal explains it. */
 class PermissionDenied extends RunFailed {
   constructor(result) {
-    const causes = result.denials.filter((denial) => denial.explains);
-    const lines = (causes.length ? causes : result.denials).slice(0, 3).map((denial) => `Permission denied: ${describe(denial)}`);
+    const causes = result.denials.filter((denial) => denial.explains === "yes");
+    const lines = causes.slice(0, 3).map((denial) => `Permission denied: ${describe(denial)}`);
     const hint = hintOf(result.suggestion);
     super(result, [...lines, ...(hint ? ["", `hint: ${hint}`] : [])].join("\n") || "Permission denied");
-    this.denials = result.denials;
-    this.suggestion = result.suggestion;
-    this.hint = hint;
   }
 }
 
@@ -55,7 +56,7 @@ class TimeoutExpired extends RunFailed {
 
 function hintOf(suggestion) {
   if (!suggestion) return undefined;
-  const flags = suggestion.flags.map((word) => visible(word)).join(" ");
+  const flags = commandLine(suggestion.flags);
   const profile = suggestion.profile ? `--profile ${suggestion.profile}` : "";
   return (flags && profile ? `${flags}, or more widely ${profile}` : flags || profile) || undefined;
 }

@@ -50,7 +50,8 @@ export interface RunOptions extends SandboxOptions {
   input?: string | Uint8Array;
   /** Of the output; `buffer` for bytes. By default `utf8`. */
   encoding?: BufferEncoding | "buffer";
-  /** Rejects where the run fails: with `PermissionDenied` where a refusal explains it, else with `RunFailed`. */
+  /** Rejects where the run fails: with `PermissionDenied` where a refusal explains it, else with `RunFailed`, whose message
+   * lists what was perhaps the reason. */
   check?: boolean;
   /** As `child_process.spawn` has it. */
   stdio?: StdioOptions;
@@ -76,6 +77,12 @@ export type Access =
   | "read" | "write" | "create" | "delete" | "metadata" | "execute" | "connect" | "listen" | "socket" | "resolve" | "signal"
   | "spawn" | "syscall" | "variable";
 
+/**
+ * `yes`: the program's last words name it as what made the run fail; `perhaps`: it is one of at most three that may have.
+ * Each of these words is truthy: compare.
+ */
+export type Explains = "yes" | "perhaps" | "no";
+
 /** A refused access. Texts are the program's to choose: show them through `visible`. */
 export interface Denial {
   access: Access;
@@ -90,15 +97,28 @@ export interface Denial {
   at_ms: number;
   /** What refused it; null where nothing grants it. */
   rule: { text: string; origin: string } | null;
-  /** Whether it explains why the run failed. */
-  explains: boolean;
+  /** Whether it explains why the run failed: see `Explains`. */
+  explains: Explains;
+  /** Whether programs try it every time and live with the refusal. */
+  usual: boolean;
   /** The least flags that would allow it, for `Sandbox.allowing`; null where no grant does. */
   grant: string[] | null;
   profile: string | null;
 }
 
 export interface Suggestion {
-  /** For `Sandbox.allowing`. */
+  /** For `Sandbox.allowing`; empty where there would be too many, or where no denial is `yes`. */
+  flags: string[];
+  profile: string | null;
+  /** Where no denial is `yes`: the grant of each that is `perhaps`, likeliest first. */
+  candidates: SuggestedGrant[];
+}
+
+/** What would allow an access that was perhaps the reason. */
+export interface SuggestedGrant {
+  access: Access;
+  target: string;
+  /** For `Sandbox.allowing`; empty where no grant allows it. */
   flags: string[];
   profile: string | null;
 }
@@ -310,12 +330,11 @@ export class CommandNotExecutable extends StockadeError {
 }
 export class RunFailed extends Error {
   readonly result: Result<unknown>;
-}
-export class PermissionDenied extends RunFailed {
   readonly denials: Denial[];
   readonly suggestion: Suggestion | null;
   readonly hint: string | undefined;
 }
+export class PermissionDenied extends RunFailed {}
 export class TimeoutExpired extends RunFailed {
   readonly timeout: number;
 }

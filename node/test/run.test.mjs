@@ -32,12 +32,40 @@ test("a refusal is in the result with what would allow it", async (context) => {
   const result = await run("cat", [path]);
   assert.equal(result.stderr, `cat: ${path}: Permission denied\n`);
   assert.deepEqual(result.denials[0].grant, ["--read", path]);
+  assert.deepEqual([result.denials[0].explains, result.denials[0].usual], ["yes", false]);
   assert.equal((await new Sandbox().allowing(result.suggestion.flags).run("cat", [path])).stdout, "text\n");
   await assert.rejects(run("cat", [path], { check: true }), (error) => {
     assert.ok(error instanceof PermissionDenied && error.hint.includes(`--read ${path}`));
+    assert.ok(error.message.includes(`Permission denied: \`cat\` was refused reading \`${path}\` (nothing grants it)`));
     return true;
   });
   await assert.rejects(run("false", { check: true }), (error) => error instanceof RunFailed && !(error instanceof PermissionDenied));
+});
+
+test("what was perhaps the reason is listed with what would allow it", async (context) => {
+  const { file } = place(context);
+  const [one, two] = [file("one"), file("a two")];
+  const command = ["sh", ["-c", "cat one 'a two' 2>/dev/null; exit 3"]];
+  const result = await run(...command);
+  assert.deepEqual([result.status, ...result.denials.map(({ explains }) => explains)], ["completed", "perhaps", "perhaps"]);
+  assert.deepEqual(result.suggestion.flags, []);
+  assert.deepEqual(result.suggestion.candidates.map(({ flags }) => flags), [["--read", two], ["--read", one]]);
+  await assert.rejects(run(...command, { check: true }), (error) => {
+    assert.ok(error instanceof RunFailed && !(error instanceof PermissionDenied));
+    const [how, ...told] = error.message.split("\n");
+    assert.match(how, /ended with 3$/);
+    assert.deepEqual(told, ["refused, perhaps the reason:", `  reading: \`--read '${two}'\``, `  reading: \`--read ${one}\``]);
+    assert.ok(result.messages.includes(told.join("\n")));
+    return true;
+  });
+});
+
+test("a failure of the program's own blames no refusal", async (context) => {
+  place(context);
+  await assert.rejects(run("sh", ["-c", "exit 3"], { check: true }), (error) => {
+    assert.ok(error instanceof RunFailed && error.suggestion === null && !error.message.includes("refused"));
+    return true;
+  });
 });
 
 test("what Stockade refuses to start is an error", async (context) => {

@@ -124,9 +124,11 @@ class Refusals(PlaceTest):
         self.assertEqual(result.status, "permission_denied")
         denial = result.denials[0]
         self.assertEqual((denial.access, denial.target, denial.grant), ("read", str(path), ("--read", str(path))))
-        self.assertTrue(denial.explains)
+        self.assertEqual((denial.explains, denial.usual), ("yes", False))
         assert result.suggestion is not None
-        self.assertIn("nothing grants it", result.messages)
+        self.assertEqual(result.suggestion.candidates, ())
+        self.assertEqual(str(denial), f"`cat` was refused reading `{path}` (nothing grants it)")
+        self.assertIn(f"`cat` was refused reading `{path}`", result.messages)
         self.assertEqual(Sandbox().allowing(*result.suggestion.flags).run(["cat", path], capture_output=True).stdout, b"text\n")
 
     def test_check_raises_what_was_refused(self) -> None:
@@ -138,6 +140,32 @@ class Refusals(PlaceTest):
         again = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual(again.denials, caught.exception.denials)
         self.assertIsInstance(caught.exception, subprocess.CalledProcessError)
+
+    def test_what_was_perhaps_the_reason_is_listed_with_what_would_allow_it(self) -> None:
+        one, two = self.file("one"), self.file("a two")
+        line = ["sh", "-c", "cat one 'a two' 2>/dev/null; exit 3"]
+        result = stockade.run(line, capture_output=True)
+        self.assertEqual((result.status, [one.explains for one in result.denials]), ("completed", ["perhaps", "perhaps"]))
+        assert result.suggestion is not None
+        self.assertEqual((result.suggestion.flags, result.suggestion.hint), ((), None))
+        flags = [candidate.flags for candidate in result.suggestion.candidates]
+        self.assertEqual(flags, [("--read", str(two)), ("--read", str(one))])
+        with self.assertRaises(stockade.RunFailed) as caught:
+            stockade.run(line, check=True, capture_output=True)
+        self.assertNotIsInstance(caught.exception, stockade.PermissionDenied)
+        self.assertIsInstance(caught.exception, subprocess.CalledProcessError)
+        self.assertEqual(str(pickle.loads(pickle.dumps(caught.exception))), str(caught.exception))
+        how, *told = str(caught.exception).splitlines()
+        self.assertIn("returned non-zero exit status 3", how)
+        self.assertEqual(
+            told, ["refused, perhaps the reason:", f"  reading: `--read '{two}'`", f"  reading: `--read {one}`"]
+        )
+        self.assertIn("\n".join(told), result.messages)
+
+    def test_a_failure_of_the_programs_own_blames_no_refusal(self) -> None:
+        with self.assertRaises(stockade.RunFailed) as caught:
+            stockade.run(["sh", "-c", "exit 3"], check=True)
+        self.assertEqual((caught.exception.suggestion, "refused" in str(caught.exception)), (None, False))
 
     def test_a_name_that_the_program_chose_is_escaped(self) -> None:
         self.file("a\x1b[31m\u202e.txt")

@@ -72,6 +72,19 @@ class Sessions(PlaceTest):
         session.set_functions(functions)
         return session
 
+    def test_a_refusal_that_the_error_names_is_blamed_and_another_perhaps(self) -> None:
+        closed, other, last = self.file("closed.txt"), self.file("other.txt"), self.file("last.txt")
+        session = self.session()
+        told = f"Permission denied: reading `{closed}`; would grant: --read {closed}"
+        self.assertIn(told, str(session.run("open('closed.txt')").error))
+        code = "try: open('other.txt')\nexcept OSError: raise ValueError('no data') from None"
+        error = str(session.run(code).error)
+        self.assertNotIn("Permission denied", error)
+        self.assertTrue(error.endswith(f"\nrefused, perhaps the reason:\n  reading `{other}`: `--read {other}`"), error)
+        self.assertNotIn("refused", str(session.run("1/0").error))
+        with self.assertRaisesRegex(SessionEnded, f"perhaps the reason:\n  reading: `--read {last}`"):
+            session.run("import os\ntry: open('last.txt')\nexcept OSError: os._exit(3)")
+
     def test_an_answer_to_another_request_ends_the_session(self) -> None:
         session = self.session()
         answer = "{'do': 'done', 'value': 'forged', 'error': None, 'ending': None, 'output': ''}"

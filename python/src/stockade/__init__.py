@@ -12,11 +12,11 @@ from subprocess import DEVNULL, PIPE, STDOUT, CalledProcessError
 from . import aio
 from ._binary import find_binary
 from .asking import Answer, AskCallback, AsyncAskCallback, EscalationRequest, No, Yes
-from .errors import CommandNotExecutable, CommandNotFound, PermissionDenied, StockadeError, TimeoutExpired
+from .errors import CommandNotExecutable, CommandNotFound, PermissionDenied, RunFailed, StockadeError, TimeoutExpired
 from .inference import Evidence, Inference, LeastGrants, infer, infer_file
 from .judging import Checker, Decision, check
 from .process import Popen
-from .results import Denial, Escalation, Question, Report, Result, Rule, Suggestion, visible
+from .results import Denial, Escalation, Explains, Question, Report, Result, Rule, SuggestedGrant, Suggestion, visible
 from .sandbox import Sandbox, exec_code, popen, run
 
 __version__ = "0.1.0"
@@ -37,6 +37,7 @@ __all__ = [
     "Escalation",
     "EscalationRequest",
     "Evidence",
+    "Explains",
     "Inference",
     "LeastGrants",
     "No",
@@ -46,8 +47,10 @@ __all__ = [
     "Report",
     "Result",
     "Rule",
+    "RunFailed",
     "Sandbox",
     "StockadeError",
+    "SuggestedGrant",
     "Suggestion",
     "TimeoutExpired",
     "Yes",

@@ -19,7 +19,7 @@ from ._values import LONGEST_IN, TooLong, decoded, encoded, tagged, untagged
 from .asking import EscalationRequest
 from .errors import StockadeError
 from .process import Popen
-from .results import visible
+from .results import command_line, doing_what, perhaps, perhaps_reason, visible
 from .sandbox import Sandbox
 
 #: Seconds for an exchange that runs none of the code: the process starts within them, too.
@@ -160,7 +160,8 @@ class Session:
             self._end()
             raise SessionEnded(f"the process sent what isn't an answer: {visible(repr(wrong))}") from wrong
         if error is not None:
-            error = str(error)[: self._longest_output] + self._would_grant()
+            error = str(error)[: self._longest_output]
+            error += self._would_grant(error)
         return Answer(output, value, error, ending if ending in self.enders else None)
 
     def _note(self, request: EscalationRequest) -> bool:
@@ -168,13 +169,15 @@ class Session:
             self._refused.append(request)
         return False
 
-    def _would_grant(self) -> str:
-        """What would have allowed the accesses that were refused meanwhile."""
+    def _would_grant(self, error: str) -> str:
+        """What would have allowed the refused accesses that the error names, or else those that were perhaps the reason."""
+        named = [one for one in self._refused if one.target in error or (one.asked and one.asked in error)]
         lines = []
-        for request in self._refused[:3]:
-            flags = " ".join(visible(word) for grant in request.grants for word in grant)
-            lines.append(f"\nPermission denied: {request.access} `{visible(request.target)}`; would grant: {flags}")
-        return "".join(lines)
+        for request in named[:3] or self._refused[:-4:-1]:
+            doing = doing_what(request.access, request.target)
+            flags = command_line(word for grant in request.grants for word in grant)
+            lines.append(f"\nPermission denied: {doing}; would grant: {flags}" if named else f"{doing}: `{flags}`")
+        return "".join(lines) if named or not lines else f"\n{perhaps_reason(lines)}"
 
     def _running(self) -> "Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
@@ -288,8 +291,9 @@ class Session:
             return process.error
         report = process.report
         why = f"by the limit `{report.limit}`" if report and report.limit else f"with {process.returncode}"
-        denials = "; ".join(str(denial) for denial in process.denials[:2] if denial.explains)
-        tail = "".join(f"\n{visible(part, 1000)}" for part in (said, denials) if part)
+        causes = "; ".join(str(denial) for denial in process.denials[:2] if denial.explains == "yes")
+        parts = [visible(said, 1000), causes or perhaps(process.denials)]
+        tail = "".join(f"\n{part}" for part in parts if part)
         return SessionEnded(f"the code's process ended {why}; its variables are lost{tail}")
 
     def _end(self) -> None:

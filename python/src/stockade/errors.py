@@ -33,8 +33,8 @@ class CommandNotExecutable(StockadeError, PermissionError):
     """The command's file can't be executed (exit code 126)."""
 
 
-class PermissionDenied(subprocess.CalledProcessError):
-    """With ``check=True``: the run failed, and a refusal explains it."""
+class RunFailed(subprocess.CalledProcessError):
+    """With ``check=True``: the run failed. The text lists the refusals that were perhaps the reason."""
 
     def __init__(self, result: "Result[Any]") -> None:
         super().__init__(result.returncode, result.args, result.stdout, result.stderr)
@@ -47,7 +47,7 @@ class PermissionDenied(subprocess.CalledProcessError):
 
     @property
     def suggestion(self) -> "Optional[Suggestion]":
-        """The least that would have to be granted, if a grant would help."""
+        """The least that would have to be granted, or what may have to be, if a grant would help."""
         return self.result.suggestion
 
     @property
@@ -56,12 +56,21 @@ class PermissionDenied(subprocess.CalledProcessError):
         return None if self.suggestion is None else self.suggestion.hint
 
     def __str__(self) -> str:
-        causes = [denial for denial in self.denials if denial.explains] or list(self.denials[:1])
-        lines = [f"Permission denied: {denial}" for denial in causes[:3]] or ["Permission denied"]
-        return "\n".join(lines) + (f"\n\nhint: {self.hint}" if self.hint else "")
+        from .results import perhaps
+
+        return "\n".join(filter(None, [super().__str__(), perhaps(self.denials)]))
 
     def __reduce__(self) -> Any:
         return (type(self), (self.result,))
+
+
+class PermissionDenied(RunFailed):
+    """With ``check=True``: the run failed, and a refusal explains it."""
+
+    def __str__(self) -> str:
+        causes = [denial for denial in self.denials if denial.explains == "yes"]
+        lines = [f"Permission denied: {denial}" for denial in causes[:3]] or ["Permission denied"]
+        return "\n".join(lines) + (f"\n\nhint: {self.hint}" if self.hint else "")
 
 
 class TimeoutExpired(subprocess.TimeoutExpired):

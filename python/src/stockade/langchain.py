@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from . import aio
 from .errors import StockadeError, TimeoutExpired
-from .results import Denial, Result, visible
+from .results import Denial, Result, command_line, perhaps
 from .sandbox import Sandbox
 
 
@@ -51,10 +51,11 @@ class _Tool(BaseTool):
         if result.returncode == 0:
             return output or "(no output)", result
         if result.status == "permission_denied":
-            causes = [denial for denial in result.denials if denial.explains][:3]
+            causes = [denial for denial in result.denials if denial.explains == "yes"][:3]
             raise ToolException("\n".join([output.rstrip(), *map(_denied, causes)]).strip())
         limit = f"\nended past the limit `{result.report.limit}`" if result.report.limit else ""
-        raise ToolException(f"{output.rstrip()}{limit}\nexit code {result.returncode}".strip())
+        said = f"{output.rstrip()}{limit}\nexit code {result.returncode}\n{perhaps(result.denials)}"
+        raise ToolException(said.strip())
 
 
 class StockadePythonTool(_Tool):
@@ -115,7 +116,7 @@ class _errors:
 
 
 def _denied(denial: Denial) -> str:
-    would = f"; would grant: {' '.join(map(visible, denial.grant))}" if denial.grant else "; no grant opens it"
+    would = f"; would grant: {command_line(denial.grant)}" if denial.grant else "; no grant opens it"
     return f"Permission denied: {denial}{would}"
 
 

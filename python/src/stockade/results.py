@@ -4,9 +4,30 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import Any, AnyStr, Generic, Mapping, Optional, Sequence, Tuple
+from typing import Any, AnyStr, Generic, Iterable, Literal, Mapping, Optional, Sequence, Tuple
 
 from .errors import StockadeError
+
+Explains = Literal["yes", "perhaps", "no"]
+"""Whether a denial explains why a run failed. Each of these words is true as a ``bool``: compare."""
+
+#: The accesses in the words of Stockade's messages.
+_DOING = {
+    "read": "reading",
+    "write": "writing",
+    "create": "creating",
+    "delete": "deleting",
+    "metadata": "changing the attributes of",
+    "execute": "starting",
+    "connect": "connecting to",
+    "listen": "listening on",
+    "socket": "the socket",
+    "resolve": "looking up",
+    "signal": "sending a signal to",
+    "spawn": "making another",
+    "variable": "the variable",
+    "syscall": "the system call",
+}
 
 
 def visible(text: str, longest: int = 500) -> str:
@@ -33,12 +54,16 @@ class Denial:
     """What it was to, as the kernel names it."""
     asked: str
     """The same as the program named it."""
+    syscall: str
     program: str
     pid: int
     count: int
     """How often it was refused."""
-    explains: bool
-    """Whether it explains why the run failed."""
+    explains: Explains
+    """``yes``: the program's last words name it as what made the run fail; ``perhaps``: it is one of at most three that may
+    have; ``no``."""
+    usual: bool
+    """Whether programs try it every time and live with the refusal."""
     rule: Optional[Rule]
     """What refused it; ``None`` where nothing grants it."""
     grant: Optional[Tuple[str, ...]]
@@ -51,9 +76,20 @@ class Denial:
         """Why it was refused."""
         return "nothing grants it" if self.rule is None else visible(self.rule.text)
 
+    @property
+    def candidate(self) -> str:
+        """The access with the flags that would allow it, as Stockade lists what was perhaps the reason."""
+        doing = doing_what(self.access, self.target, self.syscall)
+        if self.grant is None:
+            return f"{doing} ({self.reason})"
+        whole = f"{doing}: `{command_line(self.grant)}`"
+        # A long target isn't said twice.
+        is_short = len(whole) <= 68 or self.target not in self.grant
+        return whole if is_short else f"{_DOING[self.access]}: `{command_line(self.grant)}`"
+
     def __str__(self) -> str:
-        program = self.program.rsplit("/", 1)[-1]
-        return f"`{visible(program)}` was refused: {self.access} `{visible(self.target)}` ({self.reason})"
+        program = visible(self.program.rsplit("/", 1)[-1]) or f"process {self.pid}"
+        return f"`{program}` was refused {doing_what(self.access, self.target, self.syscall)} ({self.reason})"
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "Denial":
@@ -62,14 +98,52 @@ class Denial:
             access=told["access"],
             target=told["target"],
             asked=told["asked"],
+            syscall=told["syscall"],
             program=told["program"],
             pid=told["pid"],
             count=told["count"],
             explains=told["explains"],
+            usual=told["usual"],
             rule=None if rule is None else Rule(rule["text"], rule["origin"]),
             grant=None if grant is None else tuple(grant),
             profile=told["profile"],
         )
+
+
+def perhaps(denials: Sequence[Denial]) -> str:
+    """The list of those that were perhaps the reason, in the words of Stockade's messages; empty where none was."""
+    return perhaps_reason([denial.candidate for denial in denials if denial.explains == "perhaps"])
+
+
+def perhaps_reason(candidates: Sequence[str]) -> str:
+    return "\n  ".join(["refused, perhaps the reason:", *candidates]) if candidates else ""
+
+
+def doing_what(access: str, target: str, syscall: str = "") -> str:
+    """An access in the words of Stockade's messages."""
+    if access == "socket" and syscall == "socket":
+        return f"a {visible(target)} socket"
+    if access == "connect" and target == "internet":
+        return "connecting to the internet"
+    is_call = access == "signal" and target == syscall
+    return f"{_DOING['syscall' if is_call else access]} `{visible(target)}`"
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Words as a shell reads them, for a person."""
+    return " ".join(shlex.quote(visible(word)) for word in words)
+
+
+@dataclass(frozen=True)
+class SuggestedGrant:
+    """What would allow an access that was perhaps the reason."""
+
+    access: str
+    target: str
+    flags: Tuple[str, ...]
+    """Words for :meth:`Sandbox.allowing`; empty where no grant allows it."""
+    profile: Optional[str]
+    """The lowest shipped profile that would allow it."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +151,23 @@ class Suggestion:
     """The least that would have to be granted for a run to succeed."""
 
     flags: Tuple[str, ...]
-    """Words for :meth:`Sandbox.allowing`. Empty where there would be too many."""
+    """Words for :meth:`Sandbox.allowing`. Empty where there would be too many, or where no denial is ``yes``."""
     profile: Optional[str]
     """The lowest shipped profile that would do."""
+    candidates: Tuple[SuggestedGrant, ...]
+    """Where no denial is ``yes``: the grant of each that is ``perhaps``, likeliest first."""
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "Suggestion":
+        candidates = (
+            SuggestedGrant(one["access"], one["target"], tuple(one["flags"]), one["profile"]) for one in told["candidates"]
+        )
+        return cls(tuple(told["flags"]), told["profile"], tuple(candidates))
 
     @property
     def hint(self) -> Optional[str]:
         """The same as a command line."""
-        flags = " ".join(shlex.quote(visible(word)) for word in self.flags)
+        flags = command_line(self.flags)
         profile = f"--profile {self.profile}" if self.profile else ""
         return (f"{flags}, or more widely {profile}" if flags and profile else flags or profile) or None
 
@@ -161,7 +244,7 @@ class Report:
                 signal=told["signal"],
                 limit=told["limit"],
                 denials=tuple(Denial.of(denial) for denial in told["denials"]),
-                suggestion=suggestion and Suggestion(tuple(suggestion["flags"]), suggestion["profile"]),
+                suggestion=suggestion and Suggestion.of(suggestion),
                 escalation=escalation
                 and Escalation(tuple(Question.of(one) for one in escalation["requests"]), escalation["ended"]),
                 json=told,
@@ -191,7 +274,7 @@ class Result(Generic[AnyStr]):
 
     @property
     def suggestion(self) -> Optional[Suggestion]:
-        """The least that would have to be granted; ``None`` where no denial explains a failure."""
+        """The least that would have to be granted; ``None`` where no denial may explain a failure."""
         return self.report.suggestion
 
     @property
@@ -209,14 +292,10 @@ class Result(Generic[AnyStr]):
 
         Raises:
             PermissionDenied: a refusal explains it.
-            subprocess.CalledProcessError: it failed by itself, or on a limit.
+            RunFailed: it failed by itself, or on a limit. The text lists what was perhaps the reason.
         """
-        import subprocess
-
-        from .errors import PermissionDenied
+        from .errors import PermissionDenied, RunFailed
 
         if self.returncode == 0:
             return
-        if self.status == "permission_denied":
-            raise PermissionDenied(self)
-        raise subprocess.CalledProcessError(self.returncode, list(self.args), self.stdout, self.stderr)
+        raise PermissionDenied(self) if self.status == "permission_denied" else RunFailed(self)

@@ -108,7 +108,7 @@ class Sandbox:
 
         Raises:
             PermissionDenied: with ``check=True``, where a refusal explains the failure.
-            subprocess.CalledProcessError: with ``check=True``, where it failed otherwise.
+            RunFailed: with ``check=True``, where it failed otherwise; a :exc:`subprocess.CalledProcessError`.
             TimeoutExpired: it was ended past its ``timeout``.
             StockadeError: Stockade refused to start it.
         """
