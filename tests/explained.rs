@@ -119,3 +119,74 @@ fn only_what_was_refused_lately_is_listed() {
         wrong.stderr()
     );
 }
+
+/// The flags of the hint that a run of this command ends with under `workspace`.
+fn suggested(place: &Place, flags: &[&str], command: &[&str]) -> String {
+    let flags = [
+        &["run", "--ask", "never", "--profile", "workspace"],
+        flags,
+        &["--"],
+        command,
+    ]
+    .concat();
+    let stderr = stockade(place, "here", &flags).stderr();
+    let hint = stderr.lines().find_map(|line| line.split_once("--write "));
+    let words = hint.unwrap_or_else(|| panic!("{stderr}")).1;
+    words.trim_matches('`').to_owned()
+}
+
+#[test]
+fn a_program_that_writes_a_temporary_name_beside_the_file_gets_the_directory_suggested_and_it_does() {
+    let place = Place::new();
+    let file = place.file("~/out/f", "a");
+    let (file, directory) = (file.to_str().unwrap(), place.path("~/out").display().to_string());
+    place.file(
+        "here/replace.py",
+        "import os, sys\nf = sys.argv[1]\nt = f'{f}.{os.getpid()}'\nopen(t, 'w').write('b')\nos.rename(t, f)\n",
+    );
+    for command in [
+        &["sed", "-i", "s/./b/", file][..],
+        &[crate::common::python(), "replace.py", file],
+    ] {
+        std::fs::write(file, "a").unwrap();
+        assert_eq!(suggested(&place, &["--write", file], command), directory);
+        let flags = [
+            "run",
+            "--ask",
+            "never",
+            "--profile",
+            "workspace",
+            "--write",
+            &directory,
+            "--",
+        ];
+        let done = stockade(&place, "here", &[&flags[..], command].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "b");
+    }
+}
+
+#[test]
+fn a_variable_that_may_be_a_secret_is_named_with_its_flag_and_never_suggested_to_paste() {
+    let place = Place::new();
+    let report = place.path("report.json");
+    let mut command = place.command(STOCKADE);
+    command.env("OPENAI_API_KEY", format!("sk-proj-{}", "aB3".repeat(16)));
+    let script = "import os; os.environ['OPENAI_API_KEY']";
+    let report_flags = ["run", "--ask", "never", "--report", report.to_str().unwrap(), "--"];
+    let stderr = finish(
+        command.args(report_flags).args([crate::common::python(), "-c", script]),
+        b"",
+    )
+    .stderr();
+    let hint = "\nhint: `--env OPENAI_API_KEY` hands it over, if that is meant: it may be a secret\n";
+    assert!(
+        stderr.contains("was refused the variable `OPENAI_API_KEY`") && stderr.ends_with(hint),
+        "{stderr}"
+    );
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    assert!(
+        report["suggestion"].is_null() && report["denials"][0]["grant"].is_null(),
+        "{report}"
+    );
+}
