@@ -156,6 +156,7 @@ pub enum McpTask {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("profile", |argument| argument.help(PROFILE_OF_SERVER)))]
+#[command(mut_arg("dry_run", |argument| argument.hide(true)))]
 pub struct McpWrap {
     /// Name of the server: for `[mcp.servers.NAME]` of `config.toml`, questions and its list of tools [default: from the command]
     #[arg(long, value_name = "NAME")]
@@ -309,6 +310,9 @@ pub struct Run {
     /// Print Stockade's own messages to this descriptor, in place of standard error
     #[arg(long, value_name = "fd:N", value_parser = parse_descriptor, help_heading = RECORDS, hide_short_help = true)]
     pub messages: Option<i32>,
+    /// Print what the run would be granted, and from where; start nothing
+    #[arg(long, help_heading = RECORDS)]
+    pub dry_run: bool,
     /// Say nothing but refusals, questions and failures
     #[arg(short, long, help_heading = RECORDS, conflicts_with = "verbose")]
     pub quiet: bool,

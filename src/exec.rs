@@ -11,7 +11,7 @@ use super::interpreter;
 use super::layers::Here;
 use super::message::{Failure, inform, note};
 use super::text_grants::Grants;
-use super::{acting, ledger, run, script};
+use super::{acting, dry_run, ledger, run, script, to_output};
 use stockade::ServedTo;
 use stockade::profile::{is_within, visible};
 use stockade::real_path::{Walked, Walker};
@@ -79,6 +79,9 @@ pub fn exec(task: &Run) -> Result<u8, Failure> {
             _ => ServedTo::All,
         },
     });
+    if task.dry_run {
+        return to_output(|out| dry_run::show(&running, out));
+    }
     let ended = run::run(&running);
     if let Some(state) = &state
         && choice.script.source == Source::Emergent
@@ -133,7 +136,7 @@ fn is_approved_here(state: &Path, hash: &str, root: Option<&PathBuf>) -> bool {
 fn is_remembered(task: &Run) -> bool {
     let is_for_all = task.agent.is_none() && task.tool.is_none();
     let is_named = |profile: &String| is_for_all && !profile.contains('/');
-    !task.forget && task.profile.as_ref().is_none_or(is_named)
+    !task.forget && !task.dry_run && task.profile.as_ref().is_none_or(is_named)
 }
 
 /// A script with its content and setting.

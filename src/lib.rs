@@ -14,6 +14,7 @@ mod check;
 mod config;
 mod confirm;
 mod doctor;
+mod dry_run;
 mod events;
 mod exec;
 mod explain;
@@ -146,6 +147,7 @@ fn act(task: &Task) -> Result<u8, Failure> {
         log::start_if(run.verbose);
     }
     match task {
+        Task::Run(run) if run.dry_run => to_output(|out| dry_run::show(run, out)),
         Task::Run(run) => run::run(run),
         Task::Exec(run) => exec::exec(run),
         Task::Batch(task) => batch::batch(task),

@@ -251,6 +251,10 @@ fn hint(report: &Report) -> Option<String> {
             "let it listen on a port from 1024 on, as with `--listen {other}`"
         ));
     }
+    if !has_flags && let Some(name) = likely().find_map(secret_variable) {
+        let flag = command_line(&["--env", name]);
+        return Some(format!("`{flag}` hands it over, if that is meant: it may be a secret"));
+    }
     if wants_temporary_files(report) {
         return Some(TEMPORARY_FILES.into());
     }
@@ -302,6 +306,11 @@ fn lowest_port(denial: &Denial) -> Option<u16> {
     let port = denial.target.parse::<SocketAddr>().ok()?.port();
     let is_kept = denial.access == Kind::Listen && denial.rule.is_some() && denial.grant.is_none();
     (is_kept && (1..1024).contains(&port)).then_some(port)
+}
+
+/// A variable of the caller's that looks like a secret: a line to paste, for what a program printed, would give it away.
+fn secret_variable(denial: &Denial) -> Option<&str> {
+    (denial.access == Kind::Variable && denial.grant.is_none()).then_some(denial.target.as_str())
 }
 
 /// Whether a program was refused an internet socket of any kind.

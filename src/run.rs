@@ -198,6 +198,9 @@ pub(super) fn sandbox(
         let (name, value) = split_variable(variable);
         sandbox = sandbox.env(name, value)?;
     }
+    if run.dry_run {
+        sandbox = sandbox.making_nothing();
+    }
     if run.late_secrets == LateSecrets::End {
         sandbox = sandbox.end_for_late_secrets();
     }
@@ -213,7 +216,7 @@ pub(super) fn sandbox(
 }
 
 /// Prepares everything up to the start.
-fn ready(
+pub(super) fn ready(
     run: &Run,
     acting: &Acting,
     aides: (Option<&Arc<dyn Approver>>, &Ledger),
@@ -312,7 +315,7 @@ fn limits(run: &Run) -> Limits {
 }
 
 /// `NAME` or `NAME=VALUE`; the value may hold anything.
-fn split_variable(text: &OsStr) -> (OsString, Option<OsString>) {
+pub(super) fn split_variable(text: &OsStr) -> (OsString, Option<OsString>) {
     let bytes = text.as_bytes();
     match bytes.iter().position(|byte| *byte == b'=') {
         Some(at) => (

@@ -292,7 +292,7 @@ fn options_of_a_run_are_in_groups() {
     Grants: what the run may do: read write write-guarded exec env deny host listen net llm socket cap mode
     Limits: time-limit cpu-limit memory-limit process-limit open-files-limit file-size-limit disk-limit output-limit
     Questions: ask ask-timeout escalate
-    Report and audit trail: report messages events audit
+    Report and audit trail: report messages dry-run events audit
     Enforcement: trace late-secrets resolver accept-shortfall
     ");
 }

@@ -256,6 +256,25 @@ fn the_exit_code_is_the_program_s_and_a_bad_name_is_refused_before_it_runs() {
 }
 
 #[test]
+fn a_run_that_was_refused_or_interrupted_leaves_no_half_profile() {
+    let place = Place::new();
+    place.file("job.py", "open('made', 'w')\n");
+    let command = [python(), "job.py"];
+    let refused = stockade(&place, &[&["learn", "-o", "learnt.toml", "--"], &command[..]].concat());
+    let ended = "\nhint: `learn --ceiling workspace` observes it where that is granted\n\
+                 stockade: no profile is learnt from a run that didn't get through\n";
+    assert!(refused.stderr().ends_with(ended), "{}", refused.stderr());
+    let killed = stockade(
+        &place,
+        &["learn", "-o", "learnt.toml", "--", "sh", "-c", "kill -INT $$"],
+    );
+    assert_eq!((refused.status.code(), killed.status.code()), (Some(1), Some(130)));
+    assert!(!place.path("learnt.toml").exists());
+    let profile = learnt(&place, &["--ceiling", "workspace"], &command);
+    assert!(profile.contains("is `workspace`"), "{profile}");
+}
+
+#[test]
 fn what_is_observed_cannot_touch_the_file_of_its_profile() {
     let place = with_data();
     const FORGING: &str = "cat notes.txt; echo forged > learnt.toml; rm -f learnt.toml; mkdir learnt.toml; \

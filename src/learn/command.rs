@@ -18,7 +18,7 @@ use crate::{reader, refused, run};
 use stockade::plan::SupervisorAbility;
 use stockade::policy::Policy;
 use stockade::profile::visible;
-use stockade::report::{Sink, Written};
+use stockade::report::{Denial, Report, Sink, Written};
 use stockade::{Outcome, Ready, Sandbox};
 use stockade_infer::{Language, Setting};
 use stockade_store::Level;
@@ -33,7 +33,11 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     ledger.close();
     let (run, outcome) = observed?;
     run::say_ending(&outcome);
-    if let Some(failure) = refused::explanation(outcome.report(), Rest::Trail) {
+    let report = outcome.report();
+    let refusal = refused::explanation(report, Rest::Trail);
+    let is_half = refusal.is_some() || report.signal.is_some() && report.limit.is_none();
+    if let Some(mut failure) = refusal {
+        failure.hint = Some(wider_ceiling(report, &task.ceiling));
         failure.print();
     }
     let lesson = run.lesson(task, &name, &observation, &outcome);
@@ -41,8 +45,34 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
         let lines = comparison.lines();
         lines.iter().for_each(|line| note(line));
     }
+    if is_half && !task.json {
+        note("no profile is learnt from a run that didn't get through");
+        if let Some(profile) = printed.profile {
+            profile.discard();
+        }
+        return Ok(outcome.exit_code());
+    }
     print(task, &lesson, printed)?;
     Ok(outcome.exit_code())
+}
+
+/// The way to observe what the ceiling refused: `learn` has no flags for grants.
+fn wider_ceiling(report: &Report, ceiling: &str) -> String {
+    const WRITES_HERE: &str = "workspace";
+    let is_write_here =
+        |denial: &Denial| denial.access.changes() && Path::new(&denial.target).starts_with(&report.root);
+    let mut likely = report.explanation().chain(report.perhaps());
+    let proposed = match ceiling != WRITES_HERE && likely.any(is_write_here) {
+        true => Some(WRITES_HERE),
+        false => report
+            .suggestion
+            .as_ref()
+            .and_then(|suggestion| suggestion.profile.as_deref()),
+    };
+    match proposed {
+        Some(profile) => format!("`learn --ceiling {profile}` observes it where that is granted"),
+        None => "`learn --ceiling NAME|FILE` observes it under a profile that grants it".into(),
+    }
 }
 
 /// Where the lesson is written; opened before the run.

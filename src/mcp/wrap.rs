@@ -49,6 +49,10 @@ const PASSED_ON: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::S
 pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
     let failed = |error: io::Error| Failure::new(REFUSED, &error);
     let run = &task.run;
+    if run.dry_run {
+        return Err(Failure::text(REFUSED, "`mcp wrap` has no `--dry-run`")
+            .hint("`stockade run --dry-run` with the server's profile and flags shows what it is granted"));
+    }
     let name = task.name.clone().unwrap_or_else(|| name_of(&run.command));
     let here = Here::load(run.root.as_deref())?;
     let server = here.layers.mcp_server(&name);

@@ -109,15 +109,15 @@ pub fn lint(remarks: &[Remark], is_json: bool, out: &mut dyn Write) -> io::Resul
     Ok(remarks.len())
 }
 
-/// A rule or setting of a profile.
+/// A rule or setting of a profile, or of a run.
 #[derive(Debug, Serialize)]
-struct Fact {
-    kind: &'static str,
-    value: String,
+pub struct Fact {
+    pub kind: &'static str,
+    pub value: String,
     /// Of a rule.
-    why: Option<String>,
+    pub why: Option<String>,
     /// Of a rule.
-    origin: Option<String>,
+    pub origin: Option<String>,
 }
 
 fn facts(profile: &Profile, path_text: &dyn Fn(&PathSpec) -> String) -> Vec<Fact> {
@@ -162,7 +162,7 @@ fn trace_text(profile: &Profile) -> &'static str {
     }
 }
 
-fn setting(kind: &'static str, value: &(impl Display + ?Sized)) -> Fact {
+pub fn setting(kind: &'static str, value: &(impl Display + ?Sized)) -> Fact {
     Fact {
         kind,
         value: value.to_string(),
@@ -181,21 +181,19 @@ fn rules<T>(kind: &'static str, rules: &[Rule<T>], value_text: &dyn Fn(&T) -> St
     rules.iter().map(fact).collect()
 }
 
-fn print(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
+/// Prints them in columns; neighbours of one kind are aligned.
+pub fn print(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
     for facts in facts.chunk_by(|a, b| a.kind == b.kind) {
         let values: Vec<_> = facts.iter().map(|fact| visible(&fact.value)).collect();
         let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
         for (fact, value) in facts.iter().zip(&values) {
-            match (&fact.why, &fact.origin) {
-                (Some(why), Some(origin)) => writeln!(
-                    out,
-                    "  {:11}  {value:width$}  {} [{}]",
-                    fact.kind,
-                    visible(why),
-                    visible(origin)
-                )?,
-                _ => writeln!(out, "  {:11}  {value}", fact.kind)?,
+            write!(out, "  {:11}  {value}", fact.kind)?;
+            if let Some(origin) = &fact.origin {
+                let why = fact.why.iter().map(|why| format!("{} ", visible(why)));
+                let (gap, why) = (width - value.chars().count(), why.collect::<String>());
+                write!(out, "{:gap$}  {why}[{}]", "", visible(origin))?;
             }
+            writeln!(out)?;
         }
     }
     Ok(())

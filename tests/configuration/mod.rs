@@ -2,6 +2,7 @@
 
 mod along;
 mod asked;
+mod dry_run;
 mod opened;
 mod schema;
 mod shown;

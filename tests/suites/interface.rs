@@ -21,6 +21,8 @@ mod configuration;
 mod doctor;
 #[path = "../documentation.rs"]
 mod documentation;
+#[path = "../explained.rs"]
+mod explained;
 #[path = "../hints.rs"]
 mod hints;
 #[path = "../hook/mod.rs"]

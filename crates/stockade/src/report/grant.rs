@@ -259,6 +259,7 @@ fn is_temporary(name: &str, program: &[u8]) -> bool {
     let program = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let own = match program {
         b"sed" => Some("sed"),
+        b"zip" => Some("zi"),
         // gnulib's temporary links that are renamed over another file.
         b"ln" => Some("Cu"),
         b"gcc" | b"g++" | b"cc1" | b"cc1plus" | b"collect2" => Some("cc"),

@@ -91,6 +91,17 @@ impl Sink {
         Ok(Sink { file, place })
     }
 
+    /// Removes the file that nothing was written to; one that holds something by now stays.
+    pub fn discard(self) {
+        let is_empty = |path: &PathBuf| {
+            path.symlink_metadata()
+                .is_ok_and(|file| file.is_file() && file.len() == 0)
+        };
+        if let Some(path) = self.path().filter(is_empty) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// The kernel's name of the file, which a run must not change; `None` unless it is a regular file opened by name.
     pub fn path(&self) -> Option<PathBuf> {
         let place = self.place.as_ref()?;

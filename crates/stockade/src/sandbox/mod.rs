@@ -78,6 +78,7 @@ pub struct Sandbox {
     accepted: Vec<Shortfall>,
     trace: Trace,
     ends_for_late_secrets: bool,
+    makes_nothing: bool,
     /// For commands whose words are another party's: other trees that its runs write.
     foreign_trees: Option<Vec<PathBuf>>,
     escalating: Escalating,
@@ -125,6 +126,7 @@ impl Sandbox {
             accepted: Vec::new(),
             trace: Trace::Marked,
             ends_for_late_secrets: false,
+            makes_nothing: false,
             foreign_trees: None,
             escalating: Escalating::NONE,
             guarded: Vec::new(),
@@ -334,6 +336,13 @@ impl Sandbox {
     #[must_use]
     pub fn end_for_late_secrets(mut self) -> Self {
         self.ends_for_late_secrets = true;
+        self
+    }
+
+    /// For a command that is prepared and never started: preparing makes no directory either.
+    #[must_use]
+    pub fn making_nothing(mut self) -> Self {
+        self.makes_nothing = true;
         self
     }
 
@@ -645,7 +654,9 @@ impl Sandbox {
         if let Some(kept) = kept {
             return Some(Look::of(Err(kept)));
         }
-        self.surroundings.keep_own_places(policy);
+        if !self.makes_nothing {
+            self.surroundings.keep_own_places(policy);
+        }
         let state = self.surroundings.state.as_deref();
         Some(debug_span!("reads").in_scope(|| reads::look(policy, state, Budget::of_launch())))
     }

@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::policy::Policy;
-use stockade_text::mask::holds_secret;
+use stockade_text::mask::{holds_secret, looks_secret};
 
 /// The withheld parts for one run.
 pub struct Withheld {
-    /// Names of variables; without those whose value looks like a secret.
+    /// Names of variables; without those whose value looks like a secret and whose name doesn't.
     pub variables: Vec<String>,
     directories: Vec<PathBuf>,
 }
@@ -18,10 +18,11 @@ impl Withheld {
     /// Compares the caller's environment with the run's.
     pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Withheld {
         let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
-        let is_secret = |value: &OsStr| holds_secret(&value.to_string_lossy());
+        // Where the name looks like a secret, no flag to paste comes of it.
+        let is_sayable = |name: &OsStr, value: &OsStr| looks_secret(name) || !holds_secret(&value.to_string_lossy());
         let names = environment
             .iter()
-            .filter(|(name, value)| is_withheld(name) && !is_secret(value));
+            .filter(|(name, value)| is_withheld(name) && is_sayable(name, value));
         let path = |found: Option<&OsString>| -> Vec<PathBuf> {
             found.map_or_else(Vec::new, |path| std::env::split_paths(path).collect())
         };
