@@ -211,7 +211,10 @@ mod tests {
 
     #[test]
     fn a_hint_is_broken_between_its_ways_out_and_not_in_what_is_to_be_copied() {
-        assert_eq!(hint_lines("once: `a`; for good: `b`"), "\nhint: once: `a`; for good: `b`\n");
+        assert_eq!(
+            hint_lines("once: `a`; for good: `b`"),
+            "\nhint: once: `a`; for good: `b`\n"
+        );
         let long = format!("once: `a; , or {}`; for good: `b`, or `c`", "x".repeat(60));
         let broken = format!("\nhint: once: `a; , or {}`;\n  for good: `b`, or `c`\n", "x".repeat(60));
         assert_eq!(hint_lines(&long), broken);

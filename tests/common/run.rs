@@ -259,9 +259,12 @@ fn also(expected: &mut Expected, part: String) {
     }
 }
 
-/// A sentence whose reason stands on a line of its own, since a path is long, is compared as on one line.
+/// Where a line is broken since a path is long, it is compared as a whole, too.
 fn compare(stream: &str, text: &str, expected: &Expected) -> Vec<String> {
-    let joined = text.replace("`\n  (", "` (");
+    let joined = text
+        .replace("`\n  (", "` (")
+        .replace(";\n  ", "; ")
+        .replace(",\n  or ", ", or ");
     match expected {
         Expected::Anything => Vec::new(),
         Expected::Exactly(wanted) if text == wanted => Vec::new(),
