@@ -30,11 +30,12 @@ impl Here {
         Ok(here)
     }
 
-    /// Loads the layers, unless they are closed, as inside a run, or there is no such root, which the run tells.
+    /// Loads the layers, unless they are closed, as inside a run, or there is no such root that can be entered, which the run
+    /// tells.
     pub fn if_open(root: Option<&Path>) -> Result<Option<Here>, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let root = std::fs::canonicalize(surroundings.directory.join(root.unwrap_or("".as_ref())));
-        let Some(root) = root.ok().filter(|root| root.is_dir()) else {
+        let Some(root) = root.ok().filter(|root| root.join(".").is_dir()) else {
             return Ok(None);
         };
         let (configuration, state) = (surroundings.configuration.as_deref(), surroundings.state.as_deref());

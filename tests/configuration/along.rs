@@ -120,6 +120,12 @@ fn no_setting_is_read_where_runs_write() {
     let line = "git config pull.rebase; git config core.excludesFile; cat @HOME/private 2>&1 | grep -c denied";
     let told = format!("stockade: `{included}` is no setting of git here: runs write there\n");
     assert_eq!(shell(&place, &[], &place.fill(line)), ["1\n".into(), told]);
+    // The user's own file may be a link to it: it names no file that the run is given.
+    let own = place.path("~/.gitconfig");
+    std::fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink(&included, &own).unwrap();
+    let told = format!("stockade: `core.excludesfile` doesn't come along: runs write `{included}`\n");
+    assert_eq!(shell(&place, &[], &place.fill(line)), ["true\n1\n".into(), told]);
 }
 
 #[test]

@@ -354,28 +354,39 @@ impl Reader<'_> {
         if self.seen.len() >= MOST_FILES || !self.seen.insert(real.clone()) {
             return;
         }
+        // What runs may write names no file that a later one would be given.
+        let is_runs = self.is_runs(&real);
         for setting in read(&real).map(|text| git_settings(&text)).unwrap_or_default() {
             let is_taken = match (setting.section.as_str(), &setting.subsection) {
                 ("include", None) => true,
                 ("includeif", Some(condition)) => self.holds(condition, &real),
+                _ if is_runs && FILES.contains(&setting.key().as_str()) => {
+                    let said = format!("`{}` doesn't come along: runs write `{}`", setting.key(), real.display());
+                    along.leave(said, &[]);
+                    continue;
+                }
                 _ => {
                     self.settings.push(setting);
                     continue;
                 }
             };
-            if !is_taken || setting.name != "path" {
+            if !is_taken || is_runs || setting.name != "path" {
                 continue;
             }
             let above = file.parent().unwrap_or(file);
             let included = placed_by_git(&setting.value, above, self.home);
             let real = walker.walk(&included).real;
-            if !has_callers_home(self.policy) && written(self.policy).any(|tree| real.starts_with(tree)) {
+            if self.is_runs(&real) {
                 let said = format!("`{}` is no setting of git here: runs write there", real.display());
                 along.leave(said, &[]);
                 continue;
             }
             self.read(along, &included, walker);
         }
+    }
+
+    fn is_runs(&self, file: &Path) -> bool {
+        !has_callers_home(self.policy) && written(self.policy).any(|tree| file.starts_with(tree))
     }
 
     /// Whether a condition without wildcards holds that names where the repository is (git-config(1), Conditional includes).
