@@ -190,3 +190,27 @@ fn a_variable_that_may_be_a_secret_is_named_with_its_flag_and_never_suggested_to
         "{report}"
     );
 }
+
+#[test]
+fn a_script_that_fetches_and_writes_keeps_its_writes_with_the_flags_that_exec_suggests() {
+    let place = Place::new();
+    let script =
+        "import sys, urllib.request\nopen('out.txt', 'w').write('kept')\nurllib.request.urlopen(sys.argv[1])\n";
+    place.file("here/fetch.py", script);
+    let exec = |flags: &[&str]| {
+        let script = ["fetch.py", "http://api.example.com/"];
+        let words = [&["exec", "--ask", "never"], flags, &script].concat();
+        stockade(&place, "here", &words).stderr()
+    };
+    let stderr = exec(&[]);
+    // Another profile would be without the grants of the script's text.
+    let hint = "\nhint: to allow it: `--host api.example.com`\n";
+    assert!(
+        stderr.contains("--write ./out.txt") && stderr.ends_with(hint),
+        "{stderr}"
+    );
+    std::fs::remove_file(place.path("here/out.txt")).unwrap();
+    let stderr = exec(&["--host", "api.example.com", "--resolver", "127.0.0.1:1"]);
+    assert!(!stderr.contains("was refused"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(place.path("here/out.txt")).unwrap(), "kept");
+}

@@ -64,3 +64,18 @@ fn a_run_knows_its_terminal() {
         .plays(&begun);
     assert_eq!(status, 0);
 }
+
+/// Without control over its terminal's size, which it tries to set.
+#[test]
+fn an_ordinary_session_of_a_shell_ends_without_a_word_about_its_terminal() {
+    let run = run().profile("workspace").command(["bash", "--norc", "-i"]);
+    let status = Terminal::new()
+        .awaits("bash-")
+        .types("false; echo so''on\r")
+        .awaits("soon")
+        .types("exit 3\r")
+        .ends_within(20)
+        .never_saw("refused")
+        .plays(&run);
+    assert_eq!(status, 3);
+}

@@ -218,6 +218,8 @@ pub fn probe(refusal: &Refusal, places: &ProbePlaces<'_>) -> Probe {
     match (refusal.kind, path) {
         (Kind::Syscall, _) => yes_if(CALLS.contains(&&*refusal.syscall)),
         (Kind::Socket, Some(path)) => yes_if(is_below(path, SOCKETS)),
+        // Each interactive shell tries to set its terminal's size, and goes on without; `stty` is there for it.
+        (Kind::Metadata, None) => yes_if(refusal.syscall == "ioctl" && !refusal.program.ends_with(b"/stty")),
         (Kind::Socket, None) => yes_if(FAMILIES.contains(&&*refusal.target)),
         (Kind::Read | Kind::Write | Kind::Create | Kind::Metadata, Some(path)) => of_file(refusal, path, places),
         _ => Probe::No,

@@ -79,6 +79,7 @@ pub struct Sandbox {
     trace: Trace,
     ends_for_late_secrets: bool,
     makes_nothing: bool,
+    has_grants_by_text: bool,
     /// For commands whose words are another party's: other trees that its runs write.
     foreign_trees: Option<Vec<PathBuf>>,
     escalating: Escalating,
@@ -127,6 +128,7 @@ impl Sandbox {
             trace: Trace::Marked,
             ends_for_late_secrets: false,
             makes_nothing: false,
+            has_grants_by_text: false,
             foreign_trees: None,
             escalating: Escalating::NONE,
             guarded: Vec::new(),
@@ -380,6 +382,7 @@ impl Sandbox {
                 .all(|one| matcher.denial(one, path, path.is_dir()).is_none());
             // Unless another run has put a link there since.
             if is_open && real_path(path) == *path {
+                self.has_grants_by_text = true;
                 self.additions
                     .grants
                     .push((access, path.clone(), format!("{flag} {}", path.display())));
@@ -1176,6 +1179,13 @@ impl Child {
             };
             self.report.judge(refusals, &run_context);
         });
+        // Named by `--profile`, another profile would come without them.
+        if self.sandbox.has_grants_by_text
+            && let Some(suggestion) = &mut self.report.suggestion
+            && !suggestion.flags.is_empty()
+        {
+            suggestion.profile = None;
+        }
         self.tell_end();
     }
 
