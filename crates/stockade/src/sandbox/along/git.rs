@@ -361,7 +361,11 @@ impl Reader<'_> {
                 ("include", None) => true,
                 ("includeif", Some(condition)) => self.holds(condition, &real),
                 _ if is_runs && FILES.contains(&setting.key().as_str()) => {
-                    let said = format!("`{}` doesn't come along: runs write `{}`", setting.key(), real.display());
+                    let said = format!(
+                        "`{}` doesn't come along: runs write `{}`",
+                        setting.key(),
+                        real.display()
+                    );
                     along.leave(said, &[]);
                     continue;
                 }
