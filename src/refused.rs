@@ -68,6 +68,10 @@ pub fn candidate(denial: &Denial) -> String {
     let Some(flags) = denial.grant.as_ref().map(|flags| command_line(flags)) else {
         return format!("{access} ({})", reason(denial));
     };
+    if leads_elsewhere(denial) {
+        let name = shortened(&visible(&denial.asked));
+        return format!("`{name}` is granted, its address isn't public: `{flags}`");
+    }
     let whole = format!("{access}: `{flags}`");
     let says_target = denial
         .grant
@@ -105,7 +109,8 @@ fn refusal(denial: &Denial) -> Failure {
         0,
         format!("`{}` was refused {}", program(denial), access_in_short(denial)),
     );
-    let why = denial.rule.is_some().then(|| format!("({})", reason(denial)));
+    let says_more = denial.rule.is_some() || leads_elsewhere(denial);
+    let why = says_more.then(|| format!("({})", reason(denial)));
     failure.details.extend(why);
     failure
 }
@@ -356,6 +361,9 @@ fn leads_elsewhere(denial: &Denial) -> bool {
 /// The reason, in brackets.
 fn reason(denial: &Denial) -> String {
     match &denial.rule {
+        None if leads_elsewhere(denial) => {
+            "the name is granted; its address isn't public and needs its own grant".to_string()
+        }
         None => "nothing grants it".to_string(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && rule.text.starts_with("secret ") => {
@@ -615,10 +623,16 @@ mod tests {
         let report = report(vec![private], &["--host", "10.0.0.5:5432"], None);
         insta::assert_snapshot!(text(&report, None), @"
         stockade: `python3` was refused connecting to `db.example.com:5432` at `10.0.0.5:5432`
+          (the name is granted; its address isn't public and needs its own grant)
           `stockade explain` tells more
 
         hint: to allow it: `--host 10.0.0.5:5432`
         ");
+        let mut unsure = report;
+        unsure.denials[0].explains = Explains::Perhaps;
+        unsure.denials[0].grant = Some(["--host", "10.0.0.5:5432"].map(Into::into).into());
+        let listed = "  `db.example.com:5432` is granted, its address isn't public: `--host 10.0.0.5:5432`\n";
+        assert!(text(&unsure, None).contains(listed), "{}", text(&unsure, None));
     }
 
     #[test]
