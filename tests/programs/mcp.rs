@@ -172,7 +172,7 @@ fn a_server_doesnt_read_the_users_keys_under_mcp_standard() {
     let Some(program) = server("mcp-server-filesystem") else {
         return;
     };
-    let home = TempDir::new().expect("a home");
+    let home = tempfile::tempdir_in("/var/tmp").expect("a home");
     let key = home.path().join(".ssh/id_test");
     fs::create_dir(home.path().join(".ssh")).expect("a directory for keys");
     fs::write(&key, "private\n").expect("a key");
