@@ -299,7 +299,7 @@ fn ended_text(ended: &Ended) -> String {
         (None, None) => String::new(),
     };
     format!(
-        "{}{how}, {} denials, {} ms",
+        "{}{how}, {} refused, {} ms",
         ended.status, ended.denials, ended.duration_ms
     )
 }

@@ -3,7 +3,7 @@
 //! Failures of either never weaken a run's confinement. Unreadable files grant nothing, and a failed write is reported once.
 
 use std::cell::RefCell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ use stockade::surroundings::Surroundings;
 use stockade_store::{AuditWriter, GrantStore, Key, Level, StoredGrant};
 use stockade_text::quote::command_line;
 
+/// The directory of the reports that an agent's hook reads, in the state directory.
+pub const HOOK_REPORTS: &str = "hook";
+
 /// The store for the runs of one call.
 pub struct Ledger {
     surroundings: Surroundings,
@@ -32,6 +35,12 @@ impl Ledger {
     /// Whether the trail keeps what is refused.
     pub fn keeps_refusals(&self) -> bool {
         self.level != Level::Off && self.surroundings.state.is_some()
+    }
+
+    /// Whether a report is one that the agent's hook reads, and removes then.
+    pub fn is_of_hook(&self, report: &OsStr) -> bool {
+        let state = self.surroundings.state.as_deref();
+        state.is_some_and(|state| Path::new(report).starts_with(state.join(HOOK_REPORTS)))
     }
 
     /// Opens the store for recording.

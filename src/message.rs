@@ -50,6 +50,8 @@ pub struct Failure {
     pub details: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What else, with the words between: on a line of its own where one would be too long.
+    pub other_way: Option<String>,
 }
 
 impl Failure {
@@ -70,6 +72,7 @@ impl Failure {
             message,
             details: Vec::new(),
             hint: None,
+            other_way: None,
         }
     }
 
@@ -80,6 +83,7 @@ impl Failure {
             message: message.into(),
             details: Vec::new(),
             hint: None,
+            other_way: None,
         }
     }
 
@@ -104,41 +108,22 @@ impl Failure {
             let _ = writeln!(text, "  {}", escaped(detail));
         }
         if let Some(hint) = &self.hint {
-            text += &hint_lines(hint);
+            text += &hint_lines(hint, self.other_way.as_deref());
         }
         text
     }
 }
 
-/// A hint after an empty line. One of more than 80 columns is broken between its ways out, never in what is to be copied.
-fn hint_lines(hint: &str) -> String {
+/// A hint after an empty line. Names that a program chose are in it, so it isn't searched for a place to break.
+fn hint_lines(hint: &str, other_way: Option<&str>) -> String {
     const COLUMNS: usize = 80;
-    let (mut text, mut column) = (String::from("\nhint:"), "hint:".len());
-    for way in ways(&escaped(hint)) {
-        let width = 1 + way.chars().count();
-        if column > "hint:".len() && column + width > COLUMNS {
-            text += "\n ";
-            column = 1;
-        }
-        text = text + " " + way;
-        column += width;
+    let mut text = format!("\nhint: {}", escaped(hint));
+    if let Some(other) = other_way.map(escaped) {
+        let is_short = text.trim_start().chars().count() + 1 + other.chars().count() <= COLUMNS;
+        text += if is_short { " " } else { "\n  " };
+        text += &other;
     }
     text + "\n"
-}
-
-/// The parts of a hint that end in `;`, or with a comma before another way.
-fn ways(hint: &str) -> Vec<&str> {
-    let is_quoted = |end: usize| hint[..end].matches('`').count() % 2 == 1;
-    let mut ends: Vec<usize> = ["; ", ", or "]
-        .iter()
-        .flat_map(|between| hint.match_indices(between))
-        .map(|(start, _)| start + 1)
-        .filter(|end| !is_quoted(*end))
-        .collect();
-    ends.sort_unstable();
-    ends.push(hint.len());
-    let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
-    starts.zip(&ends).map(|(start, end)| &hint[start..*end]).collect()
 }
 
 impl From<stockade::Error> for Failure {
@@ -195,7 +180,7 @@ pub fn note_empty(what: &str, is_empty: bool, is_json: bool) {
 
 /// Prints a hint for the lines before.
 pub fn hint(text: &str) {
-    write(&hint_lines(text));
+    write(&hint_lines(text, None));
 }
 
 /// Names of files and programs are chosen by the target: characters that a terminal doesn't show are escaped.
@@ -210,14 +195,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_is_broken_between_its_ways_out_and_not_in_what_is_to_be_copied() {
-        assert_eq!(
-            hint_lines("once: `a`; for good: `b`"),
-            "\nhint: once: `a`; for good: `b`\n"
-        );
-        let long = format!("once: `a; , or {}`; for good: `b`, or `c`", "x".repeat(60));
-        let broken = format!("\nhint: once: `a; , or {}`;\n  for good: `b`, or `c`\n", "x".repeat(60));
-        assert_eq!(hint_lines(&long), broken);
-        assert_eq!(hint_lines(&"x".repeat(90)), format!("\nhint: {}\n", "x".repeat(90)));
+    fn a_hint_is_broken_before_its_other_way_and_nowhere_else() {
+        let other = Some("for good: `b`");
+        assert_eq!(hint_lines("once: `a`;", other), "\nhint: once: `a`; for good: `b`\n");
+        let long = format!("once: `a; {}`;", "x".repeat(60));
+        assert_eq!(hint_lines(&long, other), format!("\nhint: {long}\n  for good: `b`\n"));
+        let forged = format!("once: `a`, or more widely `{}`", "x".repeat(90));
+        assert_eq!(hint_lines(&forged, None), format!("\nhint: {forged}\n"));
     }
 }

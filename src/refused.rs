@@ -43,8 +43,8 @@ pub fn explanation(report: &Report, rest: Rest<'_>) -> Option<Failure> {
         .explanation()
         .filter(|denial| denial.is_of_closed_file())
         .collect();
-    failure.hint = hint(report).or_else(|| (!kept.is_empty()).then(|| openings(&kept)));
-    Some(failure)
+    let hint = hint(report).or_else(|| (!kept.is_empty()).then(|| openings(&kept)));
+    Some(with_hint(failure, hint))
 }
 
 /// The list of those that may be the reason, and the files that stayed closed.
@@ -57,8 +57,19 @@ fn perhaps(report: &Report, rest: Rest<'_>) -> Option<Failure> {
     let mut failure = Failure::text(0, "refused, perhaps the reason:");
     failure.details.extend(listed.iter().map(|denial| candidate(denial)));
     failure.details.extend(more(report, listed.len(), rest));
-    failure.hint = hint(report);
-    Some(failure)
+    Some(with_hint(failure, hint(report)))
+}
+
+/// A hint, and another way with the words between.
+type Hint = (String, Option<String>);
+
+fn with_hint(failure: Failure, hint: Option<Hint>) -> Failure {
+    let (hint, other_way) = hint.unzip();
+    Failure {
+        hint,
+        other_way: other_way.flatten(),
+        ..failure
+    }
 }
 
 /// ``reading `/etc/hosts`: `--read /etc/hosts` ``; the target isn't said twice where that is long.
@@ -139,8 +150,7 @@ pub fn kept(report: &Report, rest: Rest<'_>) -> Option<Failure> {
     if let Some(denial) = kept.iter().find(|denial| denial.stopped_git()) {
         failure.details.push(half_done(denial));
     }
-    failure.hint = Some(openings(&kept));
-    Some(failure)
+    Some(with_hint(failure, Some(openings(&kept))))
 }
 
 /// Whether a run was refused a host that it asked for without a setting of the user's.
@@ -158,19 +168,22 @@ pub fn is_explained_by(report: &Report, left: &LeftBehind) -> bool {
 
 fn half_done(denial: &Denial) -> String {
     let target = shortened(&visible(&denial.target));
-    format!("git was stopped at `{target}`; `git status` shows what it had changed, and the way back")
+    format!("git was stopped at `{target}`: `git status` shows its changes")
 }
 
 /// The ways to open what a run was refused.
-fn openings(kept: &[&Denial]) -> String {
+fn openings(kept: &[&Denial]) -> Hint {
     let flag = kept.iter().find_map(|denial| denial.grant.as_ref());
     match flag {
-        Some(words) => format!(
-            "once: `{}`; for good: `[secrets] open` in `config.toml`",
-            command_line(words)
+        Some(words) => (
+            format!("once: `{}`;", command_line(words)),
+            Some("for good: `[secrets] open` in `config.toml`".into()),
         ),
-        None if kept.iter().any(|denial| is_of_git(denial)) => "change it yourself, outside of a run".into(),
-        None => "only `[secrets] open` in your `config.toml` opens it, by its path".into(),
+        None if kept.iter().any(|denial| is_of_git(denial)) => ("change it yourself, outside of a run".into(), None),
+        None => (
+            "only `[secrets] open` in your `config.toml` opens it, by its path".into(),
+            None,
+        ),
     }
 }
 
@@ -239,38 +252,39 @@ fn where_listed(rest: Rest<'_>) -> Listed {
     }
 }
 
-fn hint(report: &Report) -> Option<String> {
+fn hint(report: &Report) -> Option<Hint> {
+    let alone = |text: String| Some((text, None));
     let likely = || report.explanation().chain(report.perhaps());
     let has_flags = report.suggestion.as_ref().is_some_and(|suggestion| {
         !suggestion.flags.is_empty() || suggestion.candidates.iter().any(|one| !one.flags.is_empty())
     });
     if !has_flags && likely().any(wants_network) {
-        return Some(NO_NETWORK.into());
+        return alone(NO_NETWORK.into());
     }
     if !has_flags && likely().any(wants_powerful_socket) {
-        return Some(POWERFUL_SOCKET.into());
+        return alone(POWERFUL_SOCKET.into());
     }
     if !has_flags && let Some(port) = likely().find_map(lowest_port) {
         let other = u32::from(port) + 8000;
-        return Some(format!(
+        return alone(format!(
             "let it listen on a port from 1024 on, as with `--listen {other}`"
         ));
     }
     if !has_flags && let Some(name) = likely().find_map(secret_variable) {
         let flag = command_line(&["--env", name]);
-        return Some(format!("`{flag}` hands it over, if that is meant: it may be a secret"));
+        return alone(format!("`{flag}` hands it over, if that is meant: it may be a secret"));
     }
     if wants_temporary_files(report) {
-        return Some(TEMPORARY_FILES.into());
+        return alone(TEMPORARY_FILES.into());
     }
     let suggestion = report.suggestion.as_ref()?;
     match (&suggestion.flags[..], &suggestion.profile) {
         ([], None) => None,
-        ([], Some(profile)) => Some(format!("`--profile {profile}` would allow it")),
-        (flags, None) => Some(format!("to allow it: `{}`", command_line(flags))),
-        (flags, Some(profile)) => Some(format!(
-            "to allow it: `{}`, or more widely `--profile {profile}`",
-            command_line(flags)
+        ([], Some(profile)) => alone(format!("`--profile {profile}` would allow it")),
+        (flags, None) => alone(format!("to allow it: `{}`", command_line(flags))),
+        (flags, Some(profile)) => Some((
+            format!("to allow it: `{}`,", command_line(flags)),
+            Some(format!("or more widely `--profile {profile}`")),
         )),
     }
 }

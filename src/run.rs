@@ -55,9 +55,9 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         say_ending(&outcome);
         let report = outcome.report();
         let rest = match run.report.as_deref() {
-            Some(file) => Rest::Report(file),
-            None if ledger.keeps_refusals() => Rest::Trail,
-            None => Rest::Nowhere,
+            Some(file) if !ledger.is_of_hook(file) => Rest::Report(file),
+            _ if ledger.keeps_refusals() => Rest::Trail,
+            _ => Rest::Nowhere,
         };
         let why = limited::reached(report).or_else(|| refused::explanation(report, rest));
         for failure in why.into_iter().chain(refused::kept(report, rest)) {

@@ -127,6 +127,7 @@ fn all_kinds() -> Vec<Record> {
             status: "completed".into(),
             exit_code: Some(0),
             signal: None,
+            supervisor: true,
             denials: 1,
             duration_ms: 12,
             likely: Vec::new(),
@@ -174,7 +175,7 @@ fn records_are_shown_as_text_that_moves_no_terminal() {
         "denied    read /etc/hosts (python3)",
         "answered  no by ada: not today",
         "granted   --read /etc/hosts, always, by ada at the terminal",
-        "ended     completed, exit code 0, 1 denials, 12 ms",
+        "ended     completed, exit code 0, 1 refused, 12 ms",
         "other                denied    read /srv/\\u{1b}[2J\\u{202e} (python3)",
     ] {
         assert!(listed.contains(part), "{part}\n{listed}");

@@ -244,7 +244,7 @@ fn an_undeclared_agent_is_an_error_of_run_too() {
         let said = refused.stderr();
         assert!(said.contains(r"stockade: no agent is called `fixer\u{202e}`"), "{said}");
         assert!(
-            said.contains("hint: there are `worker`, `judge`, `planner`, `leader`, `mcp`;\n  others are declared"),
+            said.contains("hint: there are `worker`, `judge`, `planner`, `leader`, `mcp`; others are declared"),
             "{said}"
         );
     }

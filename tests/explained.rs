@@ -64,7 +64,7 @@ fn where_there_is_nothing_to_explain_it_says_so() {
     place.file("elsewhere/x", "");
     for (directory, words, message) in [
         ("elsewhere", &["explain"][..], "has no run of `"),
-        ("here", &["explain", "--last", "2"], "has no run of `"),
+        ("here", &["explain", "--last", "2"], "has no 2 runs of `"),
         (
             "here",
             &["explain", "0badcafe-00"],

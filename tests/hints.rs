@@ -197,7 +197,7 @@ fn a_file_with_a_shipped_profiles_name_is_named_with_the_way_to_rename_it() {
         .stderr(
             "stockade: `@HOME/.config/stockade/profiles/readonly.toml` has the name of the shipped profile `readonly`\n\n\
              hint: rename it: `mv @HOME/.config/stockade/profiles/readonly.toml \
-             @HOME/.config/stockade/profiles/my-readonly.toml`, and write `name = \"my-readonly\"` in it;\n  it may say \
+             @HOME/.config/stockade/profiles/my-readonly.toml`, and write `name = \"my-readonly\"` in it; it may say \
              `extends = \"readonly\"`\n",
         )
         .ends();

@@ -76,6 +76,7 @@ fn record(place: &Place, run: &str, names: &[&str]) {
         status: names[0].into(),
         exit_code: None,
         signal: Some(names[0].into()),
+        supervisor: true,
         denials: 1,
         duration_ms: 12,
         likely: Vec::new(),

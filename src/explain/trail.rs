@@ -46,7 +46,12 @@ pub fn of_last(last: u64) -> Result<Report, Failure> {
     match of(&|root| root == here).or_else(|| of(&|root| here.starts_with(root))) {
         Some(run) => of_run(run),
         None => {
-            let message = format!("the audit trail has no run of `{}` to explain", here.display());
+            let which = if last > 1 {
+                format!("no {last} runs")
+            } else {
+                "no run".to_string()
+            };
+            let message = format!("the audit trail has {which} of `{}` to explain", here.display());
             Err(Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records"))
         }
     }
@@ -102,6 +107,7 @@ fn begun_report(run: &str, started: &Started) -> Report {
 
 fn end(report: &mut Report, ended: &Ended) {
     report.status = Status::of_name(&ended.status).unwrap_or(Status::Completed);
+    report.enforcement.supervisor = ended.supervisor;
     report.exit_code = ended.exit_code;
     report.signal.clone_from(&ended.signal);
     report.duration_ms = ended.duration_ms;

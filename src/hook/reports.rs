@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::super::ledger::HOOK_REPORTS;
 use super::super::refused;
 use stockade::report::{Denial, Explains, Report};
 use stockade::surroundings::Surroundings;
@@ -28,7 +29,7 @@ impl Reports {
     /// Makes the directory, and removes what is old in it.
     pub fn of(surroundings: &Surroundings) -> Reports {
         let directory = surroundings.state.as_deref().and_then(|state| {
-            let directory = state.join("hook");
+            let directory = state.join(HOOK_REPORTS);
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).ok()?;
             // A report is never written through a link.
             fs::canonicalize(directory).ok()

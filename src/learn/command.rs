@@ -38,6 +38,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     let is_half = refusal.is_some() || report.signal.is_some() && report.limit.is_none();
     if let Some(mut failure) = refusal {
         failure.hint = Some(wider_ceiling(report, &task.ceiling));
+        failure.other_way = None;
         failure.print();
     }
     let lesson = run.lesson(task, &name, &observation, &outcome);

@@ -295,6 +295,34 @@ fn addresses_of_registries_come_along_without_what_proves_who_the_user_is() {
     assert_eq!(registries(&place, &variables), expected);
 }
 
+#[test]
+fn what_is_odd_in_the_users_settings_neither_stops_a_run_nor_is_passed_over_in_silence() {
+    let place = Place::new();
+    place.file(
+        "~/.gitconfig",
+        "[core]\n\tautocrlf = in\0put\n[pull]\n\trebase = true\n",
+    );
+    place.file(
+        "~/.npmrc",
+        b"; f\xfcr uns\n@acme:registry=https://acme.example.com/\n".as_slice(),
+    );
+    let line = "git config pull.rebase; env | grep -c acme.example.com";
+    let told = "stockade: `core.autocrlf` doesn't come along: it holds a NUL byte\n".to_string();
+    assert_eq!(shell(&place, &[], line), ["true\n1\n".into(), told]);
+    // Too long to be read.
+    place.file(
+        "~/.npmrc",
+        format!("registry=https://acme.example.com/\n{}", ";\n".repeat(1 << 20)),
+    );
+    let connect = "python3 -c 'import socket; socket.create_connection((\"registry.npmjs.org\", 443))'";
+    let [_, told] = shell(&place, &[], connect);
+    let file = place.path("~/.npmrc").display().to_string();
+    assert!(
+        told.contains(&format!("this run doesn't see the settings of `{file}`")),
+        "{told}"
+    );
+}
+
 /// A manager that goes to its public registry all the same is told of: a stranger may have the name there.
 #[test]
 fn a_refused_public_registry_is_told_of_where_the_users_own_was_not_seen() {

@@ -172,6 +172,7 @@ fn runs_are_told_apart_and_one_without_an_end_may_still_run() {
         status: "completed".into(),
         exit_code: Some(0),
         signal: None,
+        supervisor: true,
         denials: 0,
         duration_ms: 1200,
         likely: Vec::new(),

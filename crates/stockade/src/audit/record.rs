@@ -9,7 +9,7 @@ use crate::approve::{Answer, EscalationRequest, Lifetime, Requested};
 use crate::config::Decision;
 use crate::profile::with_origin;
 use crate::report::{
-    Denial, FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, Suggestion, exact_grant,
+    Denial, Explains, FlagGrant, GrantLimits, Kind, Reason, Refusal, RefusingRule, Report, Suggestion, exact_grant,
 };
 
 /// One event.
@@ -89,11 +89,14 @@ pub struct Ended {
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<String>,
+    /// Whether a supervisor saw what was refused.
+    #[serde(default = "yes")]
+    pub supervisor: bool,
     /// The number of different accesses that were refused.
     pub denials: u64,
     /// Wall-clock milliseconds.
     pub duration_ms: u64,
-    /// The denials that explain its failure, or may, likeliest first.
+    /// The denials that explain its failure, or may, likeliest first; and those of closed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub likely: Vec<Denial>,
     /// What would allow them.
@@ -230,12 +233,25 @@ impl Ended {
             status: report.status.name().to_string(),
             exit_code: report.exit_code,
             signal: report.signal.clone(),
+            supervisor: report.enforcement.supervisor,
             denials: report.denials.len() as u64 + report.denials_dropped,
             duration_ms: report.duration_ms,
-            likely: report.explanation().chain(report.perhaps()).cloned().collect(),
+            likely: likely(report),
             suggestion: report.suggestion.clone(),
         }
     }
+}
+
+/// Older records don't say it: hardly any run is without.
+fn yes() -> bool {
+    true
+}
+
+fn likely(report: &Report) -> Vec<Denial> {
+    let is_likely = |denial: &&Denial| denial.explains != Explains::No;
+    let closed = report.closed_files();
+    let closed = closed.into_iter().filter(|denial| !is_likely(denial));
+    report.denials.iter().filter(is_likely).chain(closed).cloned().collect()
 }
 
 #[cfg(test)]

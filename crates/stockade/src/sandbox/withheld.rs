@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::policy::Policy;
+use crate::policy::{Policy, is_unsecure};
 use stockade_text::mask::{holds_secret, looks_secret};
 
 /// The withheld parts for one run.
 pub struct Withheld {
-    /// Names of variables; without those whose value looks like a secret and whose name doesn't.
+    /// Names of variables that may be passed; without those whose value looks like a secret and whose name doesn't.
     pub variables: Vec<String>,
     directories: Vec<PathBuf>,
 }
@@ -17,7 +17,7 @@ pub struct Withheld {
 impl Withheld {
     /// Compares the caller's environment with the run's.
     pub fn of(environment: &[(OsString, OsString)], policy: &Policy) -> Withheld {
-        let is_withheld = |name: &OsStr| !policy.environment.contains_key(name);
+        let is_withheld = |name: &OsStr| !policy.environment.contains_key(name) && !is_unsecure(name);
         // Where the name looks like a secret, no flag to paste comes of it.
         let is_sayable = |name: &OsStr, value: &OsStr| looks_secret(name) || !holds_secret(&value.to_string_lossy());
         let names = environment

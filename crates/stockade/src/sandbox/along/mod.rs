@@ -64,9 +64,17 @@ impl Along {
         git::bring(&mut along, surroundings, (policy, argv), walker);
         certificates::bring(&mut along, surroundings, policy, walker);
         registries::bring(&mut along, surroundings, policy);
-        let is_secret = |brought: &mut Brought| holds_secret(&brought.value.to_string_lossy());
-        for Brought { name, .. } in along.brought.extract_if(.., is_secret).collect::<Vec<_>>() {
-            along.leave(format!("`{}` doesn't come along: it holds a secret", name.text()), &[]);
+        let holds_nul =
+            |brought: &Brought| brought.name.text().contains('\0') || brought.value.as_encoded_bytes().contains(&0);
+        let is_secret = |brought: &Brought| holds_secret(&brought.value.to_string_lossy());
+        let is_left = |brought: &mut Brought| holds_nul(brought) || is_secret(brought);
+        for brought in along.brought.extract_if(.., is_left).collect::<Vec<_>>() {
+            // No variable has one.
+            let what = if holds_nul(&brought) { "NUL byte" } else { "secret" };
+            along.leave(
+                format!("`{}` doesn't come along: it holds a {what}", brought.name.text()),
+                &[],
+            );
         }
         along
     }

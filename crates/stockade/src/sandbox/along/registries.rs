@@ -95,8 +95,9 @@ impl Registries<'_> {
         }
     }
 
-    /// The file that a variable names, or else these below the home, or below `XDG_CONFIG_HOME`.
-    fn texts(&self, variable: &str, below: &[&str]) -> Vec<(PathBuf, String)> {
+    /// The file that a variable names, or else these below the home, or below `XDG_CONFIG_HOME`. One that is there and isn't
+    /// read may name a registry.
+    fn texts(&mut self, variable: &str, below: &[&str], hosts: &'static [&'static str]) -> Vec<(PathBuf, String)> {
         let configuration = self.surroundings.configuration.as_deref().and_then(Path::parent);
         let home = self.surroundings.home.as_deref();
         let place = |name: &&str| match name.strip_prefix(".config/") {
@@ -107,13 +108,24 @@ impl Registries<'_> {
             Some(named) => vec![self.surroundings.directory.join(named)],
             None => below.iter().filter_map(place).collect(),
         };
-        let read = |file: PathBuf| Some((file.clone(), String::from_utf8(read(&file)?).ok()?));
-        files.into_iter().filter_map(read).collect()
+        files
+            .into_iter()
+            .filter_map(|file| Some((self.text(&file, hosts)?, file)))
+            .map(|(text, file)| (file, text))
+            .collect()
+    }
+
+    fn text(&mut self, file: &Path, hosts: &'static [&'static str]) -> Option<String> {
+        let text = read(file);
+        if text.is_none() && file.is_file() {
+            self.unseen(&format!("the settings of `{}`", file.display()), hosts);
+        }
+        text.map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     fn of_project(&self, name: &str) -> String {
-        let text = read(&self.root.join(name)).and_then(|text| String::from_utf8(text).ok());
-        text.unwrap_or_default()
+        let text = read(&self.root.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// npmrc(5): `registry` and `@scope:registry`. A project's file counts before the user's, but not before variables.
@@ -121,7 +133,7 @@ impl Registries<'_> {
         let is_registry = |key: &str| key == "registry" || key.starts_with('@') && key.ends_with(":registry");
         let of_project = self.of_project(".npmrc");
         let of_project: Vec<String> = settings(&of_project).into_iter().map(|(_, key, _)| key).collect();
-        for (file, text) in self.texts("npm_config_userconfig", &[".npmrc"]) {
+        for (file, text) in self.texts("npm_config_userconfig", &[".npmrc"], NPM) {
             for (_, key, value) in settings(&text).into_iter().rev() {
                 if !is_registry(&key) || of_project.contains(&key) {
                     continue;
@@ -143,7 +155,7 @@ impl Registries<'_> {
 
     /// pip's configuration: the last file and, within it, the command's own section count.
     fn pip(&mut self) {
-        let files = self.texts("PIP_CONFIG_FILE", &[".pip/pip.conf", ".config/pip/pip.conf"]);
+        let files = self.texts("PIP_CONFIG_FILE", &[".pip/pip.conf", ".config/pip/pip.conf"], PYTHON);
         for (file, text) in files.into_iter().rev() {
             let found = settings(&text);
             for section in ["install", "global"] {
@@ -165,7 +177,7 @@ impl Registries<'_> {
         let project = self.of_project("pyproject.toml");
         let has_own =
             self.of_project("uv.toml").contains("index") || project.contains("tool.uv") && project.contains("index");
-        for (file, text) in self.texts("UV_CONFIG_FILE", &[".config/uv/uv.toml"]) {
+        for (file, text) in self.texts("UV_CONFIG_FILE", &[".config/uv/uv.toml"], PYTHON) {
             let Ok(table) = DeTable::parse(&text) else {
                 continue;
             };
@@ -227,10 +239,10 @@ impl Registries<'_> {
         };
         let of_project = self.of_project(".cargo/config.toml");
         let own = DeTable::parse(&of_project).ok();
-        let texts = files
-            .iter()
-            .filter_map(|file| Some((file, String::from_utf8(read(file)?).ok()?)));
-        for (file, text) in texts {
+        for file in &files {
+            let Some(text) = self.text(file, CARGO) else {
+                continue;
+            };
             let Ok(table) = DeTable::parse(&text) else {
                 continue;
             };
