@@ -87,6 +87,7 @@ fn facts(ready: &Ready, profile: &Profile, task: &Run) -> Vec<Fact> {
         facts.push(setting("mode", policy.mode.name()));
     }
     facts.push(setting("scratch", if policy.scratch { "yes" } else { "no" }));
+    facts.push(setting("cache", if ready.plan.cache.is_some() { "yes" } else { "no" }));
     facts.push(setting("limits", &policy.limits));
     let enforcement = &ready.report().enforcement;
     facts.extend(enforcement.read_natively.iter().map(|tree| setting("native", tree)));

@@ -217,14 +217,18 @@ fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
 }
 
 /// The path that must be writable for one file to be: git locks, renames and adds in its own directory, a database
-/// keeps journals beside it, and the next run invents another name.
+/// keeps journals beside it, an archive is replaced, and the next run invents another name.
 fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &GrantLimits<'_>) -> &'a Path {
     let git = path
         .ancestors()
         .skip(1)
         .find(|above| above.file_name() == Some(OsStr::new(".git")));
     let is_made_up = || refusal.kind == Kind::Create && grant_limits.is_made_up(refusal, path);
-    let beside = path.parent().filter(|_| is_of_database(path) || is_made_up());
+    // It tries the archive itself, and then writes another file that it renames.
+    let is_of_zip = refusal.program.rsplit(|byte| *byte == b'/').next() == Some(b"zip".as_slice());
+    let beside = path
+        .parent()
+        .filter(|_| is_of_zip || is_of_database(path) || is_made_up());
     match git.or(beside) {
         Some(directory) if grant_limits.may_open(Flag::Write, directory) => directory,
         _ => path,

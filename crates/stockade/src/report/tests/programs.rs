@@ -316,6 +316,10 @@ fn a_name_that_a_program_makes_up_is_granted_by_its_directory() {
         suggested(&["sed", "-i", "s/a/b/", "x"], "/usr/bin/sed", "/srv/o/sedabcdef"),
         "--write /srv/o"
     );
+    assert_eq!(
+        suggested(&["zip", "/srv/o/a.zip", "x"], "/usr/bin/zip", "/srv/o/a.zip"),
+        "--write /srv/o"
+    );
     for name in ["tmpabcdefg", "results.json.tmp", "x4Kd9Qa.bin"] {
         let target = format!("/srv/o/{name}");
         assert_eq!(
