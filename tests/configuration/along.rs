@@ -309,6 +309,8 @@ fn what_is_odd_in_the_users_settings_neither_stops_a_run_nor_is_passed_over_in_s
     let line = "git config pull.rebase; env | grep -c acme.example.com";
     let told = "stockade: `core.autocrlf` doesn't come along: it holds a NUL byte\n".to_string();
     assert_eq!(shell(&place, &[], line), ["true\n1\n".into(), told]);
+    // Not where git isn't started.
+    assert_eq!(shell(&place, &[], "echo x"), ["x\n", ""]);
     // Too long to be read.
     place.file(
         "~/.npmrc",

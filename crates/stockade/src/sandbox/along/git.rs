@@ -123,19 +123,14 @@ const MOST_VARIABLES: usize = 1024;
 /// The most files of configuration that are read.
 const MOST_FILES: usize = 32;
 
-pub(super) fn bring(
-    along: &mut Along,
-    surroundings: &Surroundings,
-    (policy, argv): (&Policy, &[OsString]),
-    walker: &mut Walker,
-) {
+pub(super) fn bring(along: &mut Along, surroundings: &Surroundings, policy: &Policy, walker: &mut Walker) {
     if policy.granting(Access::READ, &policy.root).is_none() {
         return;
     }
     let settings = Settings::read(along, surroundings, policy, walker);
     if policy.writes_root() {
         settings.bring_identity(along, surroundings);
-        settings.bring_signing(along, surroundings, (policy, argv));
+        settings.bring_signing(along, surroundings, policy);
     }
     if !has_callers_home(policy) {
         settings.bring_data(along, surroundings, walker);
@@ -201,7 +196,7 @@ impl Settings {
     }
 
     /// A key of ssh's that an agent holds can sign; all other keys are closed to every run.
-    fn bring_signing(&self, along: &mut Along, surroundings: &Surroundings, (policy, argv): (&Policy, &[OsString])) {
+    fn bring_signing(&self, along: &mut Along, surroundings: &Surroundings, policy: &Policy) {
         let signing: Vec<&str> = SIGNING.into_iter().filter(|key| self.is_on(key)).collect();
         if signing.is_empty() {
             return;
@@ -211,7 +206,7 @@ impl Settings {
             .flatten();
         let Some(key) = key.filter(|_| reaches_agent(policy)) else {
             signing.iter().for_each(|name| along.setting(*name, "false"));
-            if self.is_in_repository && may_commit(argv) {
+            if self.is_in_repository && along.starts_git {
                 let said = "commits will be unsigned: this run reaches no signing key and no agent";
                 along.leave(said.into(), &[]);
             }
@@ -294,7 +289,7 @@ fn is_data(setting: &GitSetting) -> bool {
 }
 
 /// Whether a command may start git: any may, but for a shell's text that doesn't say so.
-fn may_commit(argv: &[OsString]) -> bool {
+pub(super) fn may_start(argv: &[OsString]) -> bool {
     let is_text = argv.iter().any(|word| word == "-c");
     !is_text || argv.iter().any(|word| word.to_string_lossy().contains("git"))
 }
@@ -361,12 +356,8 @@ impl Reader<'_> {
                 ("include", None) => true,
                 ("includeif", Some(condition)) => self.holds(condition, &real),
                 _ if is_runs && FILES.contains(&setting.key().as_str()) => {
-                    let said = format!(
-                        "`{}` doesn't come along: runs write `{}`",
-                        setting.key(),
-                        real.display()
-                    );
-                    along.leave(said, &[]);
+                    let why = format!("runs write `{}`", real.display());
+                    along.go_without(&Name::OfGit(setting.key()), &why);
                     continue;
                 }
                 _ => {
@@ -381,8 +372,10 @@ impl Reader<'_> {
             let included = placed_by_git(&setting.value, above, self.home);
             let real = walker.walk(&included).real;
             if self.is_runs(&real) {
-                let said = format!("`{}` is no setting of git here: runs write there", real.display());
-                along.leave(said, &[]);
+                if along.starts_git {
+                    let said = format!("`{}` is no setting of git here: runs write there", real.display());
+                    along.leave(said, &[]);
+                }
                 continue;
             }
             self.read(along, &included, walker);

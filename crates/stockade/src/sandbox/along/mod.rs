@@ -24,6 +24,8 @@ const LONGEST: u64 = 1 << 20;
 pub(super) struct Along {
     brought: Vec<Brought>,
     left: Vec<LeftBehind>,
+    /// Whether the command may start git: otherwise nothing is said of git's settings.
+    starts_git: bool,
 }
 
 /// Something of the user's own settings that a run goes without.
@@ -60,8 +62,11 @@ impl Name {
 impl Along {
     /// Finds what a run of this policy and command may have.
     pub fn of(surroundings: &Surroundings, (policy, argv): (&Policy, &[OsString]), walker: &mut Walker) -> Along {
-        let mut along = Along::default();
-        git::bring(&mut along, surroundings, (policy, argv), walker);
+        let mut along = Along {
+            starts_git: git::may_start(argv),
+            ..Along::default()
+        };
+        git::bring(&mut along, surroundings, policy, walker);
         certificates::bring(&mut along, surroundings, policy, walker);
         registries::bring(&mut along, surroundings, policy);
         let holds_nul =
@@ -71,10 +76,7 @@ impl Along {
         for brought in along.brought.extract_if(.., is_left).collect::<Vec<_>>() {
             // No variable has one.
             let what = if holds_nul(&brought) { "NUL byte" } else { "secret" };
-            along.leave(
-                format!("`{}` doesn't come along: it holds a {what}", brought.name.text()),
-                &[],
-            );
+            along.go_without(&brought.name, &format!("it holds a {what}"));
         }
         along
     }
@@ -91,15 +93,21 @@ impl Along {
         self.left.push(LeftBehind { said, hosts });
     }
 
+    fn go_without(&mut self, name: &Name, why: &str) {
+        if self.starts_git || matches!(name, Name::Variable(_)) {
+            self.leave(format!("`{}` doesn't come along: {why}", name.text()), &[]);
+        }
+    }
+
     /// Whether it names files, which are granted only once all denials are known.
     pub fn names_files(&self) -> bool {
         self.brought.iter().any(|brought| !brought.files.is_empty())
     }
 
     /// Adds it to a policy that has all its denials; returns what is left.
-    pub fn join(self, policy: &mut Policy) -> Vec<LeftBehind> {
+    pub fn join(mut self, policy: &mut Policy) -> Vec<LeftBehind> {
         let matcher = self.names_files().then(|| Matcher::new(policy));
-        let Along { brought, mut left } = self;
+        let brought = std::mem::take(&mut self.brought);
         let (mut grants, mut variables, mut settings) = (Vec::new(), Vec::new(), Vec::new());
         for Brought { name, value, files } in brought {
             let holds = match &name {
@@ -118,8 +126,7 @@ impl Along {
             {
                 Ok(granted) => grants.extend(granted),
                 Err((place, why)) => {
-                    let said = format!("`{}` doesn't come along: `{}` {why}", name.text(), place.display());
-                    left.push(LeftBehind { said, hosts: &[] });
+                    self.go_without(&name, &format!("`{}` {why}", place.display()));
                     continue;
                 }
             }
@@ -133,7 +140,7 @@ impl Along {
         for (name, value) in variables {
             policy.environment.entry(name.into()).or_insert(value);
         }
-        left
+        self.left
     }
 }
 
