@@ -78,7 +78,7 @@ impl Account {
             dropped: refusals.dropped(),
             stderr: shared
                 .stderr_log()
-                .tail(Some(nested_run.number()), shared.handled_calls()),
+                .tail(Some(nested_run.number()), nested_run.last_call()),
         };
         for counted in &mut account.refusals {
             counted.first.at = counted.first.at.saturating_sub(begun);

@@ -4,7 +4,7 @@
 //! of a killed warden differ from the outer run's processes only by their filters: a filter is never removed, and the
 //! nested run has one more than its warden had. So it stays listed, and applies to all that may have been below it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub struct NestedRun {
     begun: Duration,
     /// The refusals by its own policy.
     refusals: Mutex<Refusals>,
+    /// The number that the last supervised call of its processes had among all calls.
+    last_call: AtomicU64,
 }
 
 impl NestedRun {
@@ -57,6 +59,11 @@ impl NestedRun {
     /// The start of the run, since the outer run's start.
     pub fn begun(&self) -> Duration {
         self.begun
+    }
+
+    /// The number that the last supervised call of its processes had: calls of other runs come after it.
+    pub fn last_call(&self) -> u64 {
+        self.last_call.load(Ordering::Relaxed)
     }
 
     /// The refusals by its own policy.
@@ -141,6 +148,7 @@ impl Labels {
             run_policy: RunPolicy::new(run_config),
             begun,
             refusals: Mutex::new(Refusals::of_inner_run()),
+            last_call: AtomicU64::new(0),
         }));
         self.count.store(list.len(), Ordering::SeqCst);
         Some(number)
@@ -208,6 +216,13 @@ impl Applying {
             .first()
             .filter(|_| self.is_certain)
             .map(|nested_run| nested_run.number)
+    }
+
+    /// Notes that the caller made a supervised call, by its number among all calls.
+    pub fn note_call(&self, number: u64) {
+        for nested_run in &self.list {
+            nested_run.last_call.fetch_max(number, Ordering::Relaxed);
+        }
     }
 
     fn none(worker_fds: &WorkerFds) -> Applying {

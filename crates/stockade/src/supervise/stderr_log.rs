@@ -90,9 +90,11 @@ pub fn record(shared: &Shared, worker_fds: &WorkerFds, caller: &Caller<'_>, numb
         _ => end_of(caller, address, count),
     };
     if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
-        let run = shared.nested_runs.of(worker_fds, caller).innermost();
+        let nested_runs = shared.nested_runs.of(worker_fds, caller);
+        let run = nested_runs.innermost();
         let process = caller.process();
         let calls = shared.handled_calls();
+        nested_runs.note_call(calls);
         let mut log = shared.stderr_log();
         let is_discarded = log.is_discarded(caller);
         let text = StderrText {

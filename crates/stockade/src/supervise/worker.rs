@@ -149,6 +149,7 @@ impl Worker {
             return;
         }
         let nested_runs = self.shared.nested_runs.of(&self.worker_fds, &caller);
+        nested_runs.note_call(self.shared.handled_calls());
         self.work(notification, &nested_runs, CallGrants::default(), dispatch::dispatch);
     }
 
