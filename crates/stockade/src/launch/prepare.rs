@@ -32,7 +32,7 @@ use crate::plan::{Grouped, Handled, Home, Links, Plan, SupervisorAbility as Supe
 use crate::policy::{Access, NetworkPolicy, Policy};
 use crate::profile::Limits;
 use crate::ruleset::{allow, pin};
-use crate::supervise::{self, Aides, RunConfig, Shared, Supervisor};
+use crate::supervise::{self, Run, RunConfig, RunServices, Supervisor};
 use crate::warden::{ExecSpec, ResourceLimit, WardenSpec, spawn_warden};
 use stockade_sys::process::{PointerArray, Precedence, Scheduling};
 use stockade_sys::signals::{self, SignalSet};
@@ -237,7 +237,7 @@ impl Prepared {
     ///
     /// # Errors
     /// A process can't be forked, confined or executed, with the step that failed.
-    pub fn start(mut self, caller: Option<CallersSignals<'_>>, aides: Aides) -> Result<Running, LaunchError> {
+    pub fn start(mut self, caller: Option<CallersSignals<'_>>, aides: RunServices) -> Result<Running, LaunchError> {
         let failed = |error| LaunchError::System("block signals", error);
         let mask = SignalSet::full().block().map_err(failed)?;
         self.spec.exec_spec.signal_mask = caller.map_or(mask, |caller| caller.mask);
@@ -286,7 +286,7 @@ impl Prepared {
         let started = match run_config {
             None => spawn_warden(&spec).map(|spawned| (None, spawned)),
             Some(run_config) => Supervisor::start(
-                &Arc::new(Shared::new(run_config, network, aides)),
+                &Arc::new(Run::new(run_config, network, aides)),
                 spec,
                 socket.as_raw_fd(),
             )

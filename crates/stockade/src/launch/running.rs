@@ -168,7 +168,7 @@ impl Running {
     ) -> Running {
         let started = supervisor
             .as_ref()
-            .map_or_else(Instant::now, |supervisor| supervisor.shared().started);
+            .map_or_else(Instant::now, |supervisor| supervisor.run().journal.started);
         let Spawned { warden, hold, .. } = spawned;
         let Holdings {
             scratch,
@@ -270,9 +270,9 @@ impl Running {
         if let Some(told) = &self.told {
             return Some(look(&told.refusals, &told.stderr));
         }
-        let shared = self.supervisor.as_ref()?.shared();
-        let stderr = shared.stderr_log().tail(None, shared.handled_calls());
-        Some(look(&shared.refusals(), &stderr))
+        let run = self.supervisor.as_ref()?.run();
+        let stderr = run.stderr_log().tail(None, run.journal.handled_calls());
+        Some(look(&run.journal.refusals(), &stderr))
     }
 
     /// The program's process id; 0 until it runs.
@@ -455,13 +455,13 @@ impl Running {
     }
 
     fn approvals(&self) -> Option<&Approvals> {
-        self.supervisor.as_ref()?.shared().approvals.as_deref()
+        self.supervisor.as_ref()?.run().approvals.as_deref()
     }
 
     /// Stockade's own faults during the run, and the loss of the warden.
     pub fn faults(&self) -> Vec<InternalFault> {
         let supervisor = self.supervisor.as_ref();
-        let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.shared().faults.list());
+        let mut faults = supervisor.map_or_else(Vec::new, |supervisor| supervisor.run().journal.faults.list());
         let is_lost = self.over && self.ended.is_none() && self.target != 0;
         if is_lost && !faults.iter().any(|fault| fault.part == FaultyPart::Supervisor) {
             faults.push(InternalFault {
@@ -657,7 +657,7 @@ impl Running {
             } else {
                 let supervisor = self.supervisor.as_ref();
                 let made = supervisor.map(|one| {
-                    let made = one.shared().made();
+                    let made = one.run().made();
                     (made.shared_files(), made.system_v.memory())
                 });
                 let (files, segments) = made.unwrap_or_default();
@@ -727,9 +727,9 @@ impl Running {
         });
         self.precedence = None;
         if let Some(supervisor) = &self.supervisor {
-            let mut made = supervisor.shared().made();
+            let mut made = supervisor.run().made();
             made.clear_shared_memory();
-            let known = &supervisor.shared().run.run_config.taken;
+            let known = &supervisor.run().policy().run_config.taken;
             let places: Vec<PathBuf> = made.taken().filter(|place| !known.contains(place)).cloned().collect();
             let is_made = |identity| made.has_made(identity);
             let repositories = made
@@ -741,13 +741,13 @@ impl Running {
             // Without them a later run only counts more, or less, as its own.
             let _ = self.state.as_ref().map(|state| taken::keep(state, &places));
             let _ = self.state.as_ref().map(|state| made::keep(state, repositories));
-            supervisor.shared().process_lists.clear();
+            supervisor.run().process_lists.clear();
             if self
                 .control_group
                 .as_ref()
                 .is_some_and(ControlGroup::ran_out_of_processes)
             {
-                supervisor.shared().note(self.refused_process());
+                supervisor.run().journal.note(self.refused_process());
             }
         }
         self.told = self.outer.take().and_then(supervise::told);
@@ -919,7 +919,7 @@ fn hold_own_proc(target: i32) -> Option<File> {
 
 /// The fault for which the run was ended, if there is one.
 fn fault_of(supervisor: Option<&Supervisor>) -> Option<LaunchError> {
-    let faults = supervisor?.shared().faults.list();
+    let faults = supervisor?.run().journal.faults.list();
     let ending = faults.into_iter().find(|fault| fault.part == FaultyPart::Supervisor)?;
     Some(LaunchError::Fault(ending.message))
 }

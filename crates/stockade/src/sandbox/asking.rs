@@ -12,7 +12,7 @@ use crate::audit::{Observer, Record, Started};
 use crate::plan::{Ability, SupervisorAbility};
 use crate::policy::{Asks, Capabilities, NetworkChoice, Policy};
 use crate::report::{Refusal, RunContext, StderrTail, profile_that_allows};
-use crate::supervise::{Aides, Asking, Profiles, Script, ServedTo, Telling};
+use crate::supervise::{Asking, Profiles, RunObserver, RunServices, Script, ServedTo};
 
 /// The approver and observer, and their settings.
 #[derive(Clone)]
@@ -173,16 +173,16 @@ impl Ready {
     }
 
     /// The run's approver, observer and script.
-    pub(super) fn aides(&self) -> Aides {
+    pub(super) fn aides(&self) -> RunServices {
         let escalating = &self.sandbox.escalating;
         let observer = escalating.observer.clone();
-        Aides {
+        RunServices {
             asking: escalating
                 .approver
                 .clone()
                 .filter(|_| self.asks())
                 .map(|approver| self.asking(approver)),
-            observer: observer.map(|observer| Telling {
+            observer: observer.map(|observer| RunObserver {
                 run: self.report.run.clone(),
                 observer,
                 command: self.report.command.clone(),

@@ -4,62 +4,34 @@
 //! ("workers") live in the launcher's process, outside the confinement, without Linux capabilities, each with a umask,
 //! a working directory and descriptors of its own. Any error is a refusal.
 //!
-//! The steps of a call: [`caller`] reads the allegation → [`resolve`] pins an object → [`judge`] decides on the
-//! kernel's name for it → the call is made on the pinned object (`open`, `dirents`, `metadata`, …) → [`answer`].
+//! It is built in floors. A file imports from its own floor and from those below it:
+//!
+//! | floor | holds |
+//! |---|---|
+//! | [`serve`] | the threads that receive and answer calls |
+//! | [`handlers`] | what each call does: read, resolve, judge, do, answer |
+//! | [`judge`] | may it? verdicts, and the proofs for `CONTINUE` |
+//! | [`run`] | all of one run |
+//! | [`approvals`] | a refused call becomes a question |
+//! | [`state`] | what the run has made and done |
+//! | [`object`] | which object it is |
+//! | [`call`] | what the caller says |
 
-mod access;
-mod allowing;
-mod answer;
 mod approvals;
-mod attributes;
-mod caller;
-mod dirents;
-mod dispatch;
-mod events;
-mod execute;
-mod fifo;
-mod first;
-mod git_config;
-mod git_renamed;
-mod groups;
-mod hard_links;
-mod internet;
+mod call;
+mod handlers;
 mod judge;
-mod limits;
-mod memory;
-mod metadata;
-mod nested;
-mod nested_runs;
-mod notify_context;
-mod open;
-mod pinned;
-mod policy_stack;
-mod process_calls;
-mod process_list;
-mod processor;
-mod procfs;
-mod refuse;
-mod resolve;
-mod run_policy;
-mod shared;
-mod signals;
-mod socket_store;
-mod sockets;
-mod stand_in;
-mod stderr_log;
-mod submodules;
-mod synthetic_files;
-mod system_v;
-mod taking_over;
-mod terminals;
-mod truncate;
-mod worker;
-mod worker_fds;
+mod object;
+mod run;
+mod serve;
+mod state;
 
 pub use approvals::{Approvals, Asking, Profiles};
-pub use first::Supervisor;
-pub use hard_links::closed_names;
-pub use nested::{Told, request, told};
-pub use pinned::Identity;
-pub use shared::{Aides, RunConfig, Shared, Telling};
-pub use synthetic_files::{Script, ServedTo};
+pub use handlers::processes::nest::{Told, request, told};
+pub use object::identity::Identity;
+pub use run::{Run, RunServices};
+pub use serve::first::Supervisor;
+pub use state::hard_links::closed_names;
+pub use state::journal::RunObserver;
+pub use state::run_config::RunConfig;
+pub use state::script::{Script, ServedTo};

@@ -1,9 +1,8 @@
-//! Grants given by approvals, and the extra grants of a single call.
+//! Grants given by approvals.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::question::QuestionKey;
 use crate::policy::{self, Access, GrantExtent, HostGrant, NetworkPolicy, Policy, ProtocolCheck};
 use crate::profile::{Name, Origin};
 use crate::report::{Flag, FlagGrant, PathGrant};
@@ -123,27 +122,4 @@ impl ApprovedGrants {
     pub fn paths(&self) -> impl Iterator<Item = (Access, PathBuf)> {
         self.paths.iter().map(|grant| (grant.access, grant.path.clone()))
     }
-}
-
-/// What one call may do beyond the policy, and on which thread it is handled.
-#[derive(Debug, Clone, Default)]
-pub struct CallGrants {
-    /// Granted for this call alone.
-    pub once: ApprovedGrants,
-    /// The questions already answered for this call.
-    pub answered: Vec<QuestionKey>,
-    /// The kind of thread that handles the call.
-    pub place: CallSite,
-}
-
-/// The kind of thread that handles a call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CallSite {
-    /// A worker, in the workers' Landlock domain.
-    #[default]
-    Worker,
-    /// A retry thread that hasn't entered a Landlock domain yet and has only read so far.
-    RetryThread,
-    /// A thread confined to the workers' domain widened by the approved grants.
-    Confined,
 }

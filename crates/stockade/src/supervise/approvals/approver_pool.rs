@@ -1,10 +1,9 @@
 //! Threads that call the approver. They are unconfined and share the launcher's descriptors, since an approver opens
 //! terminals and sockets and starts programs.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::{io, thread};
 
 use super::question::Message;
 use crate::approve::{Answer, Approver, Deadline, EscalationRequest};

@@ -1,13 +1,15 @@
 //! Turns an answer into a grant. An answer that doesn't fit the question counts as a no.
 
+use std::sync::RwLock;
+
 use super::approved_grants::ApprovedGrants;
+use super::asking::Asking;
 use super::writing::{Offered, What, words};
-use super::{Approvals, Asking};
 use crate::approve::{self, Answer, Choice, EscalationRequest, Lifetime, Requested};
 use crate::mutex::write_lock;
 use crate::policy::{self, Policy};
 use crate::report::{Declined, Flag, FlagGrant, PathGrant, Refusal, path_of};
-use crate::supervise::shared::Shared;
+use crate::supervise::state::journal::Journal;
 
 /// The outcome of an answer.
 pub enum AnswerEffect {
@@ -106,13 +108,13 @@ impl Granting {
     /// Adds a lasting grant, and stores it if it is for always. Returns the lifetime that was achieved.
     pub fn open(
         &self,
-        approvals: &Approvals,
-        shared: &Shared,
+        opened: &RwLock<ApprovedGrants>,
+        journal: &Journal,
         (request, refusal): (&EscalationRequest, Option<&Refusal>),
         answer: &Answer,
     ) -> Lifetime {
         if self.lasts() {
-            let mut opened = write_lock(&approvals.opened);
+            let mut opened = write_lock(opened);
             match &self.subject {
                 GrantSubject::Grant(grant) => opened.add(grant, extent(grant, refusal), &answer.by),
                 GrantSubject::Profile(_, policy) => opened.add_profile(policy),
@@ -122,8 +124,8 @@ impl Granting {
             return self.lifetime;
         }
         let kept = match &self.subject {
-            GrantSubject::Grant(grant) => shared.keep_grant(&grant.words(), request, answer),
-            GrantSubject::Profile(name, _) => shared.keep_grant(&["--profile".into(), name.into()], request, answer),
+            GrantSubject::Grant(grant) => journal.keep_grant(&grant.words(), request, answer),
+            GrantSubject::Profile(name, _) => journal.keep_grant(&["--profile".into(), name.into()], request, answer),
         };
         if kept { Lifetime::Always } else { Lifetime::Session }
     }

@@ -4,50 +4,25 @@
 //! has run since was resumed by the run itself.
 
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::Approvals;
-use crate::mutex::lock;
-use crate::supervise::worker_fds::WorkerFds;
+use super::gate::Gate;
+use crate::supervise::call::fds::WorkerFds;
 use crate::warden::{Look, Pause};
 
-/// Calls are answered only while the gate is open.
-#[derive(Debug, Default)]
-pub struct Gate {
-    is_closed: Mutex<bool>,
-    opened: Condvar,
-}
-
-impl Gate {
-    /// Waits while the gate is closed.
-    pub fn pass(&self) {
-        let closed = lock(&self.is_closed);
-        drop(
-            self.opened
-                .wait_while(closed, |is_closed| *is_closed)
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-    }
-
-    fn set(&self, is_closed: bool) {
-        *lock(&self.is_closed) = is_closed;
-        self.opened.notify_all();
-    }
-}
-
 /// Keeps the gate closed until it is dropped.
-struct ClosedGate(Arc<Approvals>);
+struct ClosedGate(Arc<Gate>);
 
 impl ClosedGate {
-    fn new(approvals: &Arc<Approvals>) -> ClosedGate {
-        approvals.gate.set(true);
-        ClosedGate(Arc::clone(approvals))
+    fn new(gate: &Arc<Gate>) -> ClosedGate {
+        gate.set(true);
+        ClosedGate(Arc::clone(gate))
     }
 }
 
 impl Drop for ClosedGate {
     fn drop(&mut self) {
-        self.0.gate.set(false);
+        self.0.set(false);
     }
 }
 
@@ -59,12 +34,12 @@ pub struct Hold {
 
 impl Hold {
     /// Stops the whole run; an error says why that isn't possible.
-    pub fn begin(worker_fds: &WorkerFds, approvals: &Arc<Approvals>) -> Result<Hold, &'static str> {
+    pub fn begin(worker_fds: &WorkerFds, gate: &Arc<Gate>) -> Result<Hold, &'static str> {
         if worker_fds.is_interruptible {
             // Stopping the run would cancel the very call that is asked about.
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
-        let closed = ClosedGate::new(approvals);
+        let closed = ClosedGate::new(gate);
         let Some(pause) = Pause::begin(worker_fds.warden, Some(worker_fds.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::question::{Group, QuestionKey};
+use super::keys::{Group, QuestionKey};
 use crate::approve::EscalationRequest;
 use crate::report::{Declined, Escalated, Escalation, Refusal};
 

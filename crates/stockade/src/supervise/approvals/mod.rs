@@ -6,79 +6,69 @@
 //! again from the start: it is read, resolved and judged again, now with the new grant. On a no, a time-out or any
 //! error the call gets the answer that it would have got at once.
 //!
-//! The workers' Landlock domain doesn't include later grants. A **retry thread** makes such calls: it reads and judges
-//! the call and then confines itself to that domain widened by the grants.
+//! The workers' Landlock domain doesn't include later grants: such a call is handed to a thread outside of it, which enters the
+//! domain widened by the grants.
 
 mod approved_grants;
 mod approver_pool;
+mod asking;
+mod call_grants;
 mod decision;
+mod gate;
 mod hold;
+mod keys;
 mod log;
 mod prompt_queue;
 mod question;
-mod retry_thread;
 mod writing;
 
-use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::RwLock;
+use std::sync::RwLockReadGuard;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use std::time::Instant;
 
-pub use approved_grants::{ApprovedGrants, CallGrants, CallSite};
+pub use approved_grants::ApprovedGrants;
 pub use approver_pool::ApproverPool;
+pub use asking::Asking;
+pub use asking::Profiles;
+pub use call_grants::CallGrants;
+pub use call_grants::CallSite;
+pub use gate::Gate;
+pub use hold::Hold;
 pub use log::Considered;
+pub use prompt_queue::CallServer;
 pub use prompt_queue::PromptQueue;
-pub use question::{Message, Question};
-pub use retry_thread::{Job, RetryThread, confine};
+pub use question::Message;
+pub use question::PendingCall;
+pub use question::Question;
 
-use crate::approve::{Approver, Lifetime, Unit};
+use crate::approve::Approver;
 use crate::mutex::lock;
-use crate::policy::Policy;
-use crate::report::{self, Escalation, Refusal, Setting};
-use hold::Gate;
+use crate::report;
+use crate::report::Escalation;
+use crate::report::Refusal;
+use crate::report::Setting;
+use crate::supervise::state::journal::Journal;
 use log::Log;
 
-/// The approver and the facts that questions need.
-pub struct Asking {
-    /// The approver.
-    pub approver: Arc<dyn Approver>,
-    /// How long one question may stay open.
-    pub timeout: Duration,
-    /// The unit of a question: a grant or a profile.
-    pub unit: Unit,
-    /// The lifetimes that a grant may have.
-    pub lifetimes: Vec<Lifetime>,
-    /// The run's id.
-    pub run: String,
-    /// The run's command.
-    pub command: Vec<String>,
-    /// The caller's home.
-    pub home: Option<PathBuf>,
-    /// The agent that the run acts for.
-    pub agent: Option<String>,
-    /// The hash of the script, if the run is started for a script.
-    pub script: Option<String>,
-    /// The shipped profiles, for [`Unit::Profile`].
-    pub profiles: Box<dyn Profiles>,
-}
-
-/// The shipped profiles, resolved for a run.
-pub trait Profiles: Send + Sync {
-    /// The lowest profile that allows this access and all that the run has; never `trusted`.
-    fn lowest(&self, refusal: &Refusal) -> Option<String>;
-    /// The policy that a profile would grant here.
-    fn policy(&self, name: &str) -> Option<Policy>;
-}
+/// What the thread outside the workers' domain is given to do.
+pub type Task = Box<dyn FnOnce() + Send>;
 
 /// The approvals of one run.
 pub struct Approvals {
     asking: Asking,
+    journal: Arc<Journal>,
     opened: RwLock<ApprovedGrants>,
     log: Mutex<Log>,
     prompt_queue: Mutex<Option<Sender<Message>>>,
-    beyond: Mutex<Option<Sender<Job>>>,
+    unconfined: Mutex<Option<Sender<Task>>>,
     clock: Mutex<Clock>,
-    gate: Gate,
+    gate: Arc<Gate>,
 }
 
 /// The time that the run has waited for answers.
@@ -89,15 +79,16 @@ struct Clock {
 }
 
 impl Approvals {
-    pub fn new(asking: Asking) -> Approvals {
+    pub fn new(asking: Asking, journal: Arc<Journal>) -> Approvals {
         Approvals {
             log: Mutex::new(Log::new(asking.approver.is_limited())),
             asking,
+            journal,
             opened: RwLock::default(),
             prompt_queue: Mutex::default(),
-            beyond: Mutex::default(),
+            unconfined: Mutex::default(),
             clock: Mutex::default(),
-            gate: Gate::default(),
+            gate: Arc::default(),
         }
     }
 
@@ -112,9 +103,9 @@ impl Approvals {
     }
 
     /// How a refused access is to be handled.
-    pub fn consider(&self, refusal: &Refusal, policy: &Policy) -> Considered {
+    pub fn consider(&self, refusal: &Refusal) -> Considered {
         let setting = Setting {
-            policy,
+            policy: &self.journal.policy.run_config.policy,
             home: self.asking.home.as_deref(),
             command: &self.asking.command,
             opens_guarded: self.asking.approver.may_open_guarded(),
@@ -139,16 +130,23 @@ impl Approvals {
             })
     }
 
-    /// Queues a call for the retry thread; returns whether that was possible.
-    pub fn go_beyond(&self, job: Job) -> bool {
-        let beyond = lock(&self.beyond);
-        beyond.as_ref().is_some_and(|beyond| beyond.send(job).is_ok())
+    /// Gives a task to the thread outside the workers' domain; returns whether there is one.
+    pub fn run_unconfined(&self, task: Task) -> bool {
+        let unconfined = lock(&self.unconfined);
+        unconfined
+            .as_ref()
+            .is_some_and(|unconfined| unconfined.send(task).is_ok())
     }
 
-    /// Registers the prompt queue and the retry channel.
-    pub fn employ(&self, prompt_queue: Sender<Message>, beyond: Sender<Job>) {
+    /// Registers the prompt queue and the thread outside the workers' domain.
+    pub fn register(&self, prompt_queue: Sender<Message>, unconfined: Sender<Task>) {
         *lock(&self.prompt_queue) = Some(prompt_queue);
-        *lock(&self.beyond) = Some(beyond);
+        *lock(&self.unconfined) = Some(unconfined);
+    }
+
+    /// The gate that answers pass.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.gate
     }
 
     /// Waits while the run is stopped and no call may be answered.
@@ -161,7 +159,7 @@ impl Approvals {
         if let Some(prompt_queue) = lock(&self.prompt_queue).take() {
             let _ = prompt_queue.send(Message::Over);
         }
-        lock(&self.beyond).take();
+        lock(&self.unconfined).take();
     }
 
     /// The time that questions have been open; it doesn't count as the run's time.

@@ -2,26 +2,24 @@
 //! and checks on waiting calls: a signal takes a call back, and none waits longer than the timeout.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use super::approver_pool::{ApproverPool, PromptJob};
 use super::hold::Hold;
+use super::keys::{Group, QuestionKey};
 use super::log::{Considered, not_opened};
-use super::question::{Group, Message, Question, QuestionKey};
+use super::question::{Message, PendingCall, Question};
 use super::{Approvals, decision, writing};
 use crate::approve::{Answer, Choice, Deadline, EscalationRequest, Manner, Requested};
 use crate::audit::{Decided, Granted, Record};
 use crate::fault::{self, Fault};
+use crate::policy::Policy;
 use crate::report::{Declined, Escalated, FaultyPart, Reason};
-use crate::supervise::answer::Errno;
-use crate::supervise::caller::Caller;
-use crate::supervise::dispatch;
-use crate::supervise::shared::Shared;
-use crate::supervise::worker::Worker;
+use crate::supervise::call::errno::Errno;
+use crate::supervise::state::journal::Journal;
 use decision::AnswerEffect;
 use stockade_sys::notify::Notification;
 use stockade_sys::signals::stop_as_by_key;
@@ -34,9 +32,21 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Most calls that wait at once; further ones are refused.
 const MOST_WAITING: usize = 256;
 
+/// What the queue needs of the threads that serve the run's calls.
+pub trait CallServer: Send {
+    /// Handles a call again from the start, on a thread of its own in the workers' domain.
+    fn again(&self, call: PendingCall) -> io::Result<()>;
+    /// Fails a call, even while the run is stopped.
+    fn refuse(&self, call: &Notification, errno: Errno);
+    /// Whether a signal has taken the call back.
+    fn is_interrupted(&self, call: &Notification) -> bool;
+    /// Stops the whole run; an error says why that isn't possible.
+    fn hold(&self) -> Result<Hold, &'static str>;
+}
+
 /// The prompt queue of one run.
 pub struct PromptQueue {
-    worker: Worker,
+    server: Box<dyn CallServer>,
     approvals: Arc<Approvals>,
     approver_pool: ApproverPool,
     inbox: Receiver<Message>,
@@ -69,13 +79,13 @@ struct OpenPrompt {
 impl PromptQueue {
     /// Starts the queue's thread with a worker; returns the channel for questions.
     pub fn start(
-        worker: Worker,
+        server: Box<dyn CallServer>,
         approvals: Arc<Approvals>,
         approver_pool: ApproverPool,
     ) -> io::Result<Sender<Message>> {
         let (sender, inbox) = channel();
         let prompt_queue = PromptQueue {
-            worker,
+            server,
             approvals,
             approver_pool,
             inbox,
@@ -88,7 +98,7 @@ impl PromptQueue {
             owed: Vec::new(),
         };
         thread::Builder::new()
-            .name("stockade-clerk".into())
+            .name("stockade-prompts".into())
             .stack_size(512 * 1024)
             .spawn(move || prompt_queue.serve())?;
         Ok(sender)
@@ -122,7 +132,7 @@ impl PromptQueue {
 
     /// After a panic: withdraws every question and refuses every waiting call.
     fn start_over(&mut self, fault: &Fault) {
-        self.shared().faults.note(FaultyPart::Questions, fault);
+        self.journal().faults.note(FaultyPart::Questions, fault);
         for open in std::mem::take(&mut self.open) {
             open.deadline.withdraw();
             self.wait_for_terminal(open.number);
@@ -133,10 +143,10 @@ impl PromptQueue {
         self.held_back.clear();
         for mut question in std::mem::take(&mut self.waiting) {
             question.refusal.reason = Reason::Declined(Box::new(by_stockade("asking failed")));
-            self.shared().note(question.refusal);
+            self.journal().note(question.refusal);
         }
         for (notification, errno) in std::mem::take(&mut self.owed) {
-            self.worker.answer_now(&notification, Err(Errno(errno)));
+            self.server.refuse(&notification, Errno(errno));
         }
         self.approvals.count_time(false);
     }
@@ -156,12 +166,16 @@ impl PromptQueue {
         }
     }
 
-    fn shared(&self) -> &Arc<Shared> {
-        &self.worker.shared
+    fn policy(&self) -> &Policy {
+        &self.journal().policy.run_config.policy
+    }
+
+    fn journal(&self) -> &Journal {
+        &self.approvals.journal
     }
 
     fn take(&mut self, mut question: Question) {
-        self.owed.push((question.notification, question.errno));
+        self.owed.push((question.call.notification, question.errno));
         fault::point("questions", || &question.refusal.target);
         let considered = self.approvals.log().consider(&question.refusal);
         if let Considered::Refused(declined) = considered {
@@ -169,13 +183,13 @@ impl PromptQueue {
             return;
         }
         let key = QuestionKey::of(&question.refusal);
-        if question.call_grants.answered.contains(&key) {
+        if question.call.call_grants.answered.contains(&key) {
             self.decline(question, not_opened());
             return;
         }
         if self.approvals.log().has_granted(&key) {
             // It may have been judged before the yes.
-            question.call_grants.answered.push(key);
+            question.call.call_grants.answered.push(key);
             self.go_on(question);
             return;
         }
@@ -220,7 +234,7 @@ impl PromptQueue {
             self.decline(question, by_stockade(reason));
             return;
         }
-        let Some(offered) = writing::offered(&self.approvals.asking, self.shared(), &question.refusal) else {
+        let Some(offered) = writing::offered(&self.approvals.asking, self.policy(), &question.refusal) else {
             self.decline(question, by_stockade("nothing sensible would allow it"));
             return;
         };
@@ -233,11 +247,11 @@ impl PromptQueue {
             }
         };
         let asking = &self.approvals.asking;
-        let mut request = writing::request(asking, self.shared(), &question.refusal, number, &offered);
+        let mut request = writing::request(asking, self.policy(), &question.refusal, number, &offered);
         let group = Group::of(&question.refusal);
         request.granted_beside = self.approvals.log().granted_beside(&group);
         request.refused_beside = self.approvals.log().refused_beside(&group);
-        self.shared().tell(|| Record::Asked(Box::new(request.clone())));
+        self.journal().tell(|| Record::Asked(Box::new(request.clone())));
         let deadline = match &self.hold {
             Some(hold) => Deadline::of(asking.timeout).while_held(is_still_held(hold)),
             None => Deadline::of(asking.timeout),
@@ -263,7 +277,7 @@ impl PromptQueue {
     /// Stops the whole run; an error says why that isn't possible.
     fn hold_still(&mut self) -> Result<(), &'static str> {
         if self.hold.is_none() {
-            self.hold = Some(Hold::begin(&self.worker.worker_fds, &self.approvals)?);
+            self.hold = Some(self.server.hold()?);
         }
         Ok(())
     }
@@ -291,7 +305,7 @@ impl PromptQueue {
     }
 
     fn refuse_now(&mut self, notification: &Notification, errno: i32) {
-        self.worker.answer_now(notification, Err(Errno(errno)));
+        self.server.refuse(notification, Errno(errno));
         self.settle(notification);
     }
 
@@ -396,7 +410,7 @@ impl PromptQueue {
             granted,
             waited_ms: u64::try_from(open.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
-        self.shared().tell(|| {
+        self.journal().tell(|| {
             Record::Answered(Decided {
                 request: open.request.id.clone(),
                 answer: answer.clone(),
@@ -407,12 +421,12 @@ impl PromptQueue {
     fn grant(&mut self, open: OpenPrompt, answer: &Answer, granting: &decision::Granting) {
         fault::point("granting", || &open.request.evidence.target);
         let lifetime = granting.open(
-            &self.approvals,
-            self.shared(),
+            &self.approvals.opened,
+            self.journal(),
             (&open.request, open.calls.first().map(|call| &call.refusal)),
             answer,
         );
-        self.shared().tell(|| {
+        self.journal().tell(|| {
             Record::Granted(Granted {
                 request: open.request.id.clone(),
                 granted: granting.requested(),
@@ -423,8 +437,8 @@ impl PromptQueue {
         self.approvals.log().grant(&open.key, &open.group, granting.lasts());
         let mut calls = open.calls.into_iter();
         if let Some(mut question) = calls.next() {
-            question.call_grants.answered.push(open.key);
-            granting.for_one(&question.refusal, &mut question.call_grants.once, &answer.by);
+            question.call.call_grants.answered.push(open.key);
+            granting.for_one(&question.refusal, &mut question.call.call_grants.once, &answer.by);
             self.go_on(question);
         }
         // A yes for one call covers one call. A lasting one may cover the others; if it doesn't, they come back.
@@ -455,12 +469,10 @@ impl PromptQueue {
         }
     }
 
-    /// Handles the call again on a thread in the workers' domain, which passes it to the retry thread if needed.
+    /// Handles the call again on a thread in the workers' domain, which passes it to one outside if needed.
     fn go_on(&mut self, question: Question) {
-        let notification = question.notification;
-        let call = (notification, question.nested_runs);
-        let started = self.worker.work_apart(call, question.call_grants, dispatch::dispatch);
-        match started {
+        let notification = question.call.notification;
+        match self.server.again(question.call) {
             Ok(()) => self.settle(&notification),
             Err(_) => self.reply(notification, libc::EAGAIN),
         }
@@ -468,8 +480,8 @@ impl PromptQueue {
 
     fn decline(&mut self, mut question: Question, declined: Declined) {
         question.refusal.reason = Reason::Declined(Box::new(declined));
-        self.shared().note(question.refusal);
-        self.reply(question.notification, question.errno);
+        self.journal().note(question.refusal);
+        self.reply(question.call.notification, question.errno);
     }
 
     /// Drops calls that were interrupted, and closes questions that took too long.
@@ -512,14 +524,16 @@ impl PromptQueue {
     /// Waiting calls that a signal has interrupted.
     fn interrupted(&self) -> Vec<Notification> {
         let open = self.open.iter().flat_map(|open| &open.calls);
-        let calls = self.waiting.iter().chain(open).map(|question| question.notification);
-        calls
-            .filter(|call| Caller::new(&self.worker.worker_fds, call).is_interrupted())
-            .collect()
+        let calls = self
+            .waiting
+            .iter()
+            .chain(open)
+            .map(|question| question.call.notification);
+        calls.filter(|call| self.server.is_interrupted(call)).collect()
     }
 
     fn let_interrupted_go(&mut self, interrupted: Vec<Notification>) {
-        let goes_on = |question: &Question| interrupted.iter().all(|call| call.id != question.notification.id);
+        let goes_on = |question: &Question| interrupted.iter().all(|call| call.id != question.call.notification.id);
         self.waiting.retain(goes_on);
         for open in &mut self.open {
             open.calls.retain(goes_on);

@@ -1,9 +1,9 @@
 //! The question as data: the offered grants and the request for the approver.
 
-use super::Asking;
+use super::asking::Asking;
 use crate::approve::{EscalationRequest, Evidence, Lifetime, Requested, Unit, VERSION};
+use crate::policy::Policy;
 use crate::report::{self, Flag, FlagGrant, Kind, PathGrant, Reason, Refusal, RefusingRule, Setting};
-use crate::supervise::shared::Shared;
 
 /// The grants offered for a yes.
 pub struct Offered {
@@ -20,9 +20,9 @@ pub enum What {
 }
 
 /// The offer for a refused access; `None` if nothing sensible would allow it.
-pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Offered> {
+pub fn offered(asking: &Asking, policy: &Policy, refusal: &Refusal) -> Option<Offered> {
     let setting = Setting {
-        policy: &shared.run.run_config.policy,
+        policy,
         home: asking.home.as_deref(),
         command: &asking.command,
         opens_guarded: asking.approver.may_open_guarded(),
@@ -43,13 +43,12 @@ pub fn offered(asking: &Asking, shared: &Shared, refusal: &Refusal) -> Option<Of
 /// Builds the request for the approver.
 pub fn request(
     asking: &Asking,
-    shared: &Shared,
+    policy: &Policy,
     refusal: &Refusal,
     number: usize,
     offered: &Offered,
 ) -> EscalationRequest {
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let policy = &shared.run.run_config.policy;
     EscalationRequest {
         version: VERSION,
         id: format!("{}-{number}", asking.run),

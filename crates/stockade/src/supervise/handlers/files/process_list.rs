@@ -1,0 +1,31 @@
+//! Opens the process list in place of `/proc`.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use crate::supervise::handlers::answer::CallAnswer;
+use crate::supervise::handlers::context::NotifyContext;
+use crate::supervise::object::pinned::{FileSystemKind, Pinned};
+use stockade_sys::notify::OnExecute;
+
+/// Opens the list in place of `/proc`, if `/proc` is opened and no policy denies it. If no list can be made, the open
+/// is judged as usual.
+pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Option<CallAnswer> {
+    if !stands_in_for(context, object) {
+        return None;
+    }
+    let (worker_fds, caller) = (context.worker_fds(), context.caller());
+    let list = context
+        .run()
+        .process_lists
+        .open(worker_fds, caller.top, caller.process())
+        .ok()?;
+    let opened = worker_fds.reopen(list.as_fd(), flags).ok()?;
+    Some(CallAnswer::Descriptor(opened, on_execute))
+}
+
+/// Whether the list would be opened in this object's place.
+pub fn stands_in_for(context: &NotifyContext<'_>, object: &Pinned) -> bool {
+    let is_meant = object.name() == Path::new("/proc") && object.file_system() == FileSystemKind::Process;
+    is_meant && context.judge.lists_processes(object)
+}

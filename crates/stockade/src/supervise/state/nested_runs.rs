@@ -1,0 +1,290 @@
+//! Nested runs. Each names the process below which everything is narrowed, and the policy.
+//!
+//! A process is below a nested run's warden as long as the warden lives, since the warden adopts orphans. The orphans
+//! of a killed warden differ from the outer run's processes only by their filters: a filter is never removed, and the
+//! nested run has one more than its warden had. So it stays listed, and applies to all that may have been below it.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::run_config::RunConfig;
+use super::run_policy::RunPolicy;
+use crate::mutex::lock;
+use crate::report::{Reason, Refusal, Refusals};
+use crate::supervise::call::caller::Caller;
+use crate::supervise::call::fds::WorkerFds;
+use crate::supervise::call::procfs;
+use crate::supervise::call::procfs::Ancestor;
+
+/// Most nested runs at once, whether or not they have sent a request yet.
+const MOST: usize = 64;
+/// Most levels of nesting.
+const DEEPEST: usize = 8;
+
+/// A process id that no process has.
+const NO_PROCESS: i32 = -1;
+
+/// One nested run.
+pub struct NestedRun {
+    number: usize,
+    warden: Ancestor,
+    /// The number of filters on the warden; processes below it have more.
+    filters: u32,
+    /// The numbers of the nested runs that the warden itself is in.
+    above: Vec<usize>,
+    /// The run's policy.
+    pub run_policy: RunPolicy,
+    /// The start of the run, since the outer run's start.
+    begun: Duration,
+    /// The refusals by its own policy.
+    refusals: Mutex<Refusals>,
+    /// The number that the last supervised call of its processes had among all calls.
+    last_call: AtomicU64,
+}
+
+impl NestedRun {
+    /// The number that identifies it.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The reason of a refusal by its own policy.
+    pub fn refuses(&self, reason: Reason) -> Reason {
+        Reason::Inside {
+            run: self.number,
+            reason: Box::new(reason),
+        }
+    }
+
+    /// The start of the run, since the outer run's start.
+    pub fn begun(&self) -> Duration {
+        self.begun
+    }
+
+    /// The number that the last supervised call of its processes had: calls of other runs come after it.
+    pub fn last_call(&self) -> u64 {
+        self.last_call.load(Ordering::Relaxed)
+    }
+
+    /// The refusals by its own policy.
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        lock(&self.refusals)
+    }
+
+    /// The process that all of the nested run's processes are below.
+    pub fn warden(&self) -> i32 {
+        self.warden.process
+    }
+
+    fn is_alive(&self, worker_fds: &WorkerFds) -> bool {
+        procfs::look(worker_fds, self.warden.process)
+            .is_some_and(|found| found.started == self.warden.started && !found.is_exiting)
+    }
+}
+
+/// The process that asks to have everything below it narrowed, as it was while it waited.
+pub struct NestRequest {
+    warden: Ancestor,
+    filters: u32,
+    above: Vec<usize>,
+}
+
+impl NestRequest {
+    /// Returns `None` if this can't be determined for sure, or if the nesting is too deep already.
+    pub fn new(worker_fds: &WorkerFds, caller: &Caller<'_>, nested_runs: &Applying) -> Option<NestRequest> {
+        let process = caller.thread_group()?;
+        let found = procfs::look(worker_fds, process)?;
+        let nest_request = NestRequest {
+            warden: Ancestor {
+                process,
+                started: found.started,
+            },
+            filters: caller.filters()?,
+            above: nested_runs.list.iter().map(|nested_run| nested_run.number).collect(),
+        };
+        let is_sure = caller.confirm().is_ok() && nested_runs.is_certain;
+        (is_sure && nest_request.above.len() < DEEPEST).then_some(nest_request)
+    }
+}
+
+/// The nested runs of a run.
+#[derive(Default)]
+pub struct Labels {
+    list: Mutex<Vec<Arc<NestedRun>>>,
+    /// The number of nested runs: a run without any pays for reading this alone.
+    count: AtomicUsize,
+    /// The number of connected wardens.
+    connected: AtomicUsize,
+    numbers: AtomicUsize,
+}
+
+impl Labels {
+    /// Counts one more connection, if there is room for it.
+    pub fn connect(&self) -> bool {
+        let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MOST;
+        if !has_room {
+            self.disconnect();
+        }
+        has_room
+    }
+
+    /// Counts one connection less.
+    pub fn disconnect(&self) {
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Narrows everything below the requester from now on. Returns the nested run's number, if there was room for it.
+    pub fn add(&self, nest_request: NestRequest, run_config: RunConfig, begun: Duration) -> Option<usize> {
+        let mut list = lock(&self.list);
+        if list.len() >= MOST {
+            return None;
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        list.push(Arc::new(NestedRun {
+            number,
+            warden: nest_request.warden,
+            filters: nest_request.filters,
+            above: nest_request.above,
+            run_policy: RunPolicy::new(run_config),
+            begun,
+            refusals: Mutex::new(Refusals::of_inner_run()),
+            last_call: AtomicU64::new(0),
+        }));
+        self.count.store(list.len(), Ordering::SeqCst);
+        Some(number)
+    }
+
+    /// Removes and returns a nested run, once no process is left below it.
+    pub fn remove(&self, number: usize) -> Option<Arc<NestedRun>> {
+        let mut list = lock(&self.list);
+        let index = list.iter().position(|nested_run| nested_run.number == number)?;
+        let nested_run = list.remove(index);
+        self.count.store(list.len(), Ordering::SeqCst);
+        Some(nested_run)
+    }
+
+    /// Records a refusal by a nested run's own policy.
+    pub fn note(&self, number: usize, refusal: Refusal, calls: u64) {
+        let all = self.all();
+        if let Some(nested_run) = all.iter().find(|nested_run| nested_run.number == number) {
+            let refusal = nested_run.run_policy.run_config.policy_reason(refusal);
+            nested_run.refusals().note(refusal, calls);
+        }
+    }
+
+    /// All nested runs.
+    pub fn all(&self) -> Vec<Arc<NestedRun>> {
+        if self.count.load(Ordering::SeqCst) == 0 {
+            return Vec::new();
+        }
+        lock(&self.list).clone()
+    }
+
+    /// The nested runs that apply to a caller; all of them if that can't be determined.
+    pub fn of(&self, worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
+        let all = self.all();
+        if all.is_empty() {
+            return Applying::none(worker_fds);
+        }
+        let ancestry = procfs::ancestry(worker_fds, caller.thread).filter(|_| caller.confirm().is_ok());
+        match ancestry {
+            Some(ancestry) => Applying::new(&all, &ancestry, worker_fds, caller),
+            None => Applying {
+                list: all,
+                top: NO_PROCESS,
+                is_certain: false,
+            },
+        }
+    }
+}
+
+/// The nested runs that apply to one caller.
+#[derive(Clone)]
+pub struct Applying {
+    /// The nested runs; the outermost needn't be first.
+    pub list: Vec<Arc<NestedRun>>,
+    /// The process at the top of the subtree that the caller may see and signal.
+    pub top: i32,
+    /// Whether these are exactly the nested runs that the caller is in.
+    pub is_certain: bool,
+}
+
+impl Applying {
+    /// The number of the innermost nested run, if that is certain.
+    pub fn innermost(&self) -> Option<usize> {
+        self.list
+            .first()
+            .filter(|_| self.is_certain)
+            .map(|nested_run| nested_run.number)
+    }
+
+    /// Notes that the caller made a supervised call, by its number among all calls.
+    pub fn note_call(&self, number: u64) {
+        for nested_run in &self.list {
+            nested_run.last_call.fetch_max(number, Ordering::Relaxed);
+        }
+    }
+
+    fn none(worker_fds: &WorkerFds) -> Applying {
+        Applying {
+            list: Vec::new(),
+            top: worker_fds.warden,
+            is_certain: true,
+        }
+    }
+
+    fn new(all: &[Arc<NestedRun>], ancestry: &[Ancestor], worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
+        let is_above = |nested_run: &&Arc<NestedRun>| ancestry.contains(&nested_run.warden);
+        let mut list: Vec<_> = all.iter().filter(is_above).cloned().collect();
+        let innermost =
+            |nested_run: &Arc<NestedRun>| ancestry.iter().position(|ancestor| *ancestor == nested_run.warden);
+        list.sort_by_key(innermost);
+        let mut top = list.first().map_or(worker_fds.warden, |nested_run| nested_run.warden());
+        let dead = all
+            .iter()
+            .filter(|nested_run| !is_above(nested_run) && !nested_run.is_alive(worker_fds));
+        let mut orphaned = Vec::new();
+        for nested_run in dead {
+            match nested_run.may_have_held(&list, caller) {
+                Ancestry::No => {}
+                Ancestry::Surely => orphaned.push(Arc::clone(nested_run)),
+                Ancestry::Perhaps => {
+                    top = NO_PROCESS;
+                    orphaned.push(Arc::clone(nested_run));
+                }
+            }
+        }
+        list.extend(orphaned);
+        Applying {
+            list,
+            top,
+            is_certain: true,
+        }
+    }
+}
+
+/// Whether a caller was below a warden that has ended.
+enum Ancestry {
+    No,
+    /// Through a nested run inside that run.
+    Surely,
+    Perhaps,
+}
+
+impl NestedRun {
+    /// `living`: the nested runs with a living warden that the caller is below. An orphan's new parent was above its
+    /// warden already, so a process below another warden was never below this one, unless that warden was.
+    fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Ancestry {
+        if living.iter().any(|nested_run| nested_run.above.contains(&self.number)) {
+            return Ancestry::Surely;
+        }
+        let is_elsewhere = living.iter().any(|nested_run| !self.above.contains(&nested_run.number));
+        let has_more = caller.filters().is_none_or(|filters| filters > self.filters);
+        if is_elsewhere || !has_more {
+            Ancestry::No
+        } else {
+            Ancestry::Perhaps
+        }
+    }
+}
