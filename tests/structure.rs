@@ -74,16 +74,20 @@ fn named<'s>(source: &'s str, path: &str) -> Vec<&'s str> {
     names
 }
 
-fn edges(directory: &Path) -> Edges {
+/// The modules of a directory, each with those of them that it names: by `path`, as `crate::`, or by `super::`.
+fn edges(directory: &Path, path: &str) -> Edges {
     let mut found = Vec::new();
     sources(directory, &[], &mut found);
-    let tops: BTreeSet<String> = found.iter().map(|(modules, _)| modules[0].clone()).collect();
+    let tops: BTreeSet<String> = found
+        .iter()
+        .filter_map(|(modules, _)| modules.first().cloned())
+        .collect();
     let mut edges = Edges::new();
     for (modules, source) in &found {
-        if matches!(modules[0].as_str(), "lib" | "main") {
+        if matches!(modules.first().map(String::as_str), None | Some("lib" | "main")) {
             continue;
         }
-        let names = named(source, "crate::");
+        let names = named(source, path);
         let names = names.into_iter().chain(named(source, &"super::".repeat(modules.len())));
         let others = names.filter(|name| tops.contains(*name) && **name != modules[0]);
         edges
@@ -116,7 +120,7 @@ fn rings(mut edges: Edges) -> Edges {
 fn no_two_top_modules_of_a_crate_need_each_other() {
     let mut edges_of_all = 0;
     for (name, directory) in crates() {
-        let edges = edges(&directory.join("src"));
+        let edges = edges(&directory.join("src"), "crate::");
         edges_of_all += edges.values().map(BTreeSet::len).sum::<usize>();
         let left = rings(edges);
         assert!(
@@ -126,6 +130,50 @@ fn no_two_top_modules_of_a_crate_need_each_other() {
     }
     // It would be as well where nothing was understood.
     assert!(edges_of_all > 200, "{edges_of_all}");
+}
+
+/// The floors of the supervisor, the highest first.
+const FLOORS: [&str; 8] = [
+    "serve",
+    "handlers",
+    "judge",
+    "run",
+    "approvals",
+    "state",
+    "object",
+    "call",
+];
+
+#[test]
+fn the_supervisor_imports_downwards_and_has_no_ring() {
+    let supervise = checkout().join("crates/stockade/src/supervise");
+    let floors = edges(&supervise, "crate::supervise::");
+    assert_eq!(
+        floors.keys().collect::<BTreeSet<_>>(),
+        FLOORS.map(String::from).iter().collect()
+    );
+    for (at, floor) in FLOORS.into_iter().enumerate() {
+        let above: Vec<&String> = floors[floor]
+            .iter()
+            .filter(|named| FLOORS[..at].contains(&named.as_str()))
+            .collect();
+        assert!(above.is_empty(), "{floor} names {above:?}");
+    }
+    let mut folders = vec![(supervise, "crate::supervise::".to_string())];
+    let mut edges_of_all = 0;
+    while let Some((folder, path)) = folders.pop() {
+        let found = edges(&folder, &path);
+        edges_of_all += found.values().map(BTreeSet::len).sum::<usize>();
+        for name in found.keys().filter(|name| folder.join(name).is_dir()) {
+            folders.push((folder.join(name), format!("{path}{name}::")));
+        }
+        let left = rings(found);
+        assert!(
+            left.is_empty(),
+            "{path}: each of these needs another of them: {left:#?}"
+        );
+    }
+    assert!(edges_of_all > 100, "{edges_of_all}");
 }
 
 #[test]
