@@ -32,20 +32,20 @@ pub struct Exchange {
     /// The state shared with the supervisor.
     pub network: Arc<RunNetwork>,
     /// The control socket on which workers announce pending connections.
-    pub bell: OwnedFd,
+    pub control: OwnedFd,
 }
 
 impl Exchange {
     /// Opens the relay's listeners. `resolver` replaces the machine's DNS server.
     pub fn open(plan: &Plan, resolver: Option<SocketAddr>) -> Result<Exchange, LaunchError> {
         let ruleset = ruleset(plan)?;
-        let (relay, doors, bell) = Relay::open().map_err(|e| LaunchError::System("open the relay", e))?;
-        let network = Arc::new(RunNetwork::new(NameSource::new(resolver), doors));
+        let (relay, listeners, control) = Relay::open().map_err(|e| LaunchError::System("open the relay", e))?;
+        let network = Arc::new(RunNetwork::new(NameSource::new(resolver), listeners));
         Ok(Exchange {
             relay,
             ruleset,
             network,
-            bell,
+            control,
         })
     }
 
@@ -55,12 +55,12 @@ impl Exchange {
             relay,
             ruleset,
             network,
-            bell,
+            control,
         } = self;
         let of_relay = Arc::clone(&network);
         // The thread copies the descriptors into a table of its own; these are closed here.
-        let doors = Arc::new((relay, ruleset));
-        let of_thread = Arc::clone(&doors);
+        let listeners = Arc::new((relay, ruleset));
+        let of_thread = Arc::clone(&listeners);
         let (sender, receiver) = sync_channel(1);
         let (has_ended, ended) = sync_channel(1);
         thread::Builder::new()
@@ -88,10 +88,10 @@ impl Exchange {
         Ok(RunningRelay {
             network,
             shutdown: ShutdownHandle {
-                bell: bell.try_clone()?,
+                control: control.try_clone()?,
                 ended,
             },
-            bell,
+            control,
         })
     }
 }
@@ -101,14 +101,14 @@ pub struct RunningRelay {
     /// The state shared with the supervisor.
     pub network: Arc<RunNetwork>,
     /// The control socket on which workers announce pending connections.
-    pub bell: OwnedFd,
+    pub control: OwnedFd,
     /// Ends the relay with the run.
     pub shutdown: ShutdownHandle,
 }
 
 /// The launcher's handle to shut the relay down.
 pub struct ShutdownHandle {
-    bell: OwnedFd,
+    control: OwnedFd,
     ended: Receiver<()>,
 }
 
@@ -116,7 +116,7 @@ impl ShutdownHandle {
     /// Waits until the run's last data is sent. The relay gives up by itself.
     pub fn wait(&self) {
         const PATIENCE: Duration = Duration::from_secs(3);
-        if network::say_over(self.bell.as_fd()).is_ok() {
+        if network::announce_end(self.control.as_fd()).is_ok() {
             let _ = self.ended.recv_timeout(PATIENCE);
         }
     }

@@ -199,7 +199,7 @@ pub fn prepare(
         signal_ruleset: signal_ruleset.map(|fd| held.keep(fd)).transpose()?,
         workers_ruleset: rulesets.workers.map(|fd| held.keep(fd)).transpose()?,
         outer_request,
-        bell: None,
+        control: None,
         holds_capabilities: holds_capabilities(),
         exec_spec,
         stack: ChildStack::new(),
@@ -270,8 +270,8 @@ impl Prepared {
         };
         let (network, shutdown) = match network {
             Some(relay) => {
-                spec.bell = Some(relay.bell.as_raw_fd());
-                held.push(relay.bell);
+                spec.control = Some(relay.control.as_raw_fd());
+                held.push(relay.control);
                 (Some(relay.network), Some(relay.shutdown))
             }
             None => (None, None),

@@ -45,7 +45,7 @@ enum Stage {
     /// The name is being looked up.
     Finding,
     /// The host is connected and will be handed over.
-    Promised(u32),
+    AwaitsHost(u32),
     /// The host is being connected to.
     Dialling(Dial),
     /// The first bytes have to name a granted host.
@@ -105,7 +105,7 @@ impl Connection {
     pub fn has_more_to_send(&self) -> bool {
         match self.stage {
             // The client sees an established connection, so it may have sent bytes.
-            Stage::Finding | Stage::Promised(_) | Stage::Dialling(_) => {
+            Stage::Finding | Stage::AwaitsHost(_) | Stage::Dialling(_) => {
                 self.client.peek(&mut [0]).is_ok_and(|got| got > 0)
             }
             Stage::Hello(_) | Stage::Requests(_) | Stage::Open => !self.up.is_finished(),
@@ -123,12 +123,12 @@ impl Connection {
     }
 
     /// Notes that the host is connected and will be handed over under this number.
-    pub fn promise(&mut self, number: u32) {
-        self.stage = Stage::Promised(number);
+    pub fn await_host(&mut self, number: u32) {
+        self.stage = Stage::AwaitsHost(number);
     }
 
-    pub fn is_promised(&self, number: u32) -> bool {
-        matches!(self.stage, Stage::Promised(promised) if promised == number)
+    pub fn awaits_host(&self, number: u32) -> bool {
+        matches!(self.stage, Stage::AwaitsHost(awaited) if awaited == number)
     }
 
     /// Notes that one of the sockets has urgent bytes.
@@ -164,7 +164,7 @@ impl Connection {
     /// Notes that the host is connected.
     pub fn connected(&mut self, host: TcpStream) {
         self.host = Some(host);
-        self.stage = match (self.destination.speech, self.destination.port) {
+        self.stage = match (self.destination.check, self.destination.port) {
             (ProtocolCheck::Anything, _) => Stage::Open,
             (ProtocolCheck::Checked, TLS_PORT) => Stage::Hello(Vec::new()),
             (ProtocolCheck::Checked, port) => Stage::Requests(Box::new(Http::new(port))),
@@ -174,7 +174,7 @@ impl Connection {
     /// Does all that can be done without blocking.
     pub fn advance(&mut self, pipes: &mut PipePool) -> Next {
         let step = match self.stage {
-            Stage::Finding | Stage::Promised(_) => return Next::Wait,
+            Stage::Finding | Stage::AwaitsHost(_) => return Next::Wait,
             Stage::Dialling(_) => return self.dial(),
             Stage::Hello(_) => self.hear_hello(pipes),
             Stage::Requests(_) => self.hear_requests(pipes),

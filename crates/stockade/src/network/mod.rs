@@ -32,7 +32,7 @@ use stockade_sys::wire::{self, Message};
 
 pub use dial::{Dial, Interrupted, addresses, why_closed};
 pub use names::{Found, NAMESERVER, NameSource, NoAddress, Synthetic};
-pub use relay::{Doors, Relay};
+pub use relay::{Listeners, Relay};
 
 use names::{Resolver, files};
 
@@ -44,12 +44,12 @@ pub struct RunNetwork {
     /// The synthetic addresses.
     pub names: Synthetic,
     /// The listeners to which the run's connections are redirected.
-    pub doors: Doors,
+    pub listeners: Listeners,
     resolver: Resolver,
     nsswitch: String,
     /// The machine's own hostname, if it is a valid host name.
     own_name: Option<Name>,
-    visitors: Mutex<HashMap<SocketAddr, (PendingConnection, Instant)>>,
+    announced: Mutex<HashMap<SocketAddr, (PendingConnection, Instant)>>,
     announcements: AtomicU32,
     questions: Mutex<VecDeque<Name>>,
     answered: Condvar,
@@ -87,7 +87,7 @@ pub struct Destination {
     /// The port.
     pub port: u16,
     /// The protocol check.
-    pub speech: ProtocolCheck,
+    pub check: ProtocolCheck,
 }
 
 /// The network access of one process of the run, and the sink for its refusals.
@@ -123,21 +123,21 @@ enum Call {
     Over = 3,
 }
 
-/// Tells the relay that the run is over. `bell` is the control socket, as in [`RunNetwork::expect`].
-pub fn say_over(bell: BorrowedFd<'_>) -> io::Result<()> {
-    wire::send(bell.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
+/// Tells the relay that the run is over. `control` is the control socket, as in [`RunNetwork::expect`].
+pub fn announce_end(control: BorrowedFd<'_>) -> io::Result<()> {
+    wire::send(control.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
 }
 
 impl RunNetwork {
-    /// The network of one run. `doors` are the relay's listeners.
-    pub fn new(source: NameSource, doors: Doors) -> RunNetwork {
+    /// The network of one run. `listeners` are the relay's listeners.
+    pub fn new(source: NameSource, listeners: Listeners) -> RunNetwork {
         RunNetwork {
             names: Synthetic::new(),
-            doors,
+            listeners,
             resolver: Resolver::new(source),
             nsswitch: fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default(),
             own_name: own_name(),
-            visitors: Mutex::default(),
+            announced: Mutex::default(),
             announcements: AtomicU32::new(0),
             questions: Mutex::default(),
             answered: Condvar::new(),
@@ -146,21 +146,21 @@ impl RunNetwork {
         }
     }
 
-    /// Announces a connection that was just made to the relay from this address. `bell` is the caller's own descriptor
+    /// Announces a connection that was just made to the relay from this address. `control` is the caller's own descriptor
     /// of the relay's control socket.
     pub fn expect(
         &self,
-        bell: BorrowedFd<'_>,
+        control: BorrowedFd<'_>,
         from: SocketAddr,
         mut pending: PendingConnection,
         host: Option<TcpStream>,
     ) -> io::Result<()> {
         pending.number = self.announcements.fetch_add(1, Ordering::Relaxed);
         let message = relay::announcement(from, pending.number);
-        lock(&self.visitors).insert(from, (pending, Instant::now()));
+        lock(&self.announced).insert(from, (pending, Instant::now()));
         let sent = match host {
-            Some(host) => wire::send_with(bell.as_raw_fd(), &message, host.as_fd().as_raw_fd()),
-            None => wire::send(bell.as_raw_fd(), &message),
+            Some(host) => wire::send_with(control.as_raw_fd(), &message, host.as_fd().as_raw_fd()),
+            None => wire::send(control.as_raw_fd(), &message),
         };
         if sent.is_err() {
             drop(self.pending(from));
@@ -174,7 +174,7 @@ impl RunNetwork {
     /// There's no such name, or it couldn't be resolved before `gives_up` returned true.
     pub fn find(
         &self,
-        bell: BorrowedFd<'_>,
+        control: BorrowedFd<'_>,
         name: &Name,
         gives_up: &mut dyn FnMut() -> bool,
     ) -> Result<Found, NoAddress> {
@@ -186,7 +186,7 @@ impl RunNetwork {
         }
         lock(&self.questions).push_back(name.clone());
         let question = Message::new(Call::Question as u32, 0, 0);
-        wire::send(bell.as_raw_fd(), &question).map_err(|_| NoAddress::Failed)?;
+        wire::send(control.as_raw_fd(), &question).map_err(|_| NoAddress::Failed)?;
         let deadline = Instant::now() + PATIENCE;
         let mut answers = lock(&self.answers);
         loop {
@@ -216,17 +216,17 @@ impl RunNetwork {
     }
 
     fn pending(&self, from: SocketAddr) -> Option<PendingConnection> {
-        lock(&self.visitors).remove(&from).map(|(pending, _)| pending)
+        lock(&self.announced).remove(&from).map(|(pending, _)| pending)
     }
 
     /// Whether an announced connection from this address hasn't arrived yet.
     fn expects(&self, from: SocketAddr) -> bool {
-        lock(&self.visitors).contains_key(&from)
+        lock(&self.announced).contains_key(&from)
     }
 
     /// Drops announcements whose connection is overdue. Their address may be another client's by now.
     fn forget(&self, is_late: impl Fn(&PendingConnection, Duration) -> bool) {
-        lock(&self.visitors).retain(|_, (pending, since)| !is_late(pending, since.elapsed()));
+        lock(&self.announced).retain(|_, (pending, since)| !is_late(pending, since.elapsed()));
     }
 
     /// The text of `/etc/resolv.conf` and its like as the run sees them; `None` for other files. These are the paths

@@ -28,7 +28,7 @@ use stockade_sys::{socket, wire};
 /// How long an accepted connection may wait for its announcement.
 const GRACE: Duration = Duration::from_secs(2);
 /// Unannounced connections that may wait at once.
-const MOST_STRANGERS: usize = 64;
+const MAX_UNANNOUNCED: usize = 64;
 /// Interval of the timer for state that only time changes.
 const TICK: Duration = Duration::from_millis(200);
 /// How long an announced connection may take to arrive. The kernel retries after one second and after three if the
@@ -39,22 +39,22 @@ const MOST_THREADS: usize = 64;
 /// Tasks that may wait for such a thread.
 const MOST_TASKS: usize = 256;
 /// How long the run's last bytes may take to be delivered after its end.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const DRAIN_TIME: Duration = Duration::from_secs(2);
 /// Backlog of the listening sockets.
 const BACKLOG: i32 = 1024;
 /// Concurrent connections, whatever the limit on open files: bytes checked before they are relayed take memory.
 const MOST_CONNECTIONS: usize = 1024;
 /// Descriptors reserved for all else: unannounced connections, threads with two each, pipes, the relay's own.
-const SPARE_FILES: u64 = (MOST_STRANGERS + 2 * MOST_THREADS + 2 * PipePool::MOST + 16) as u64;
+const SPARE_FILES: u64 = (MAX_UNANNOUNCED + 2 * MOST_THREADS + 2 * PipePool::MOST + 16) as u64;
 
-const DOOR_V4: u64 = u64::MAX;
-const DOOR_V6: u64 = u64::MAX - 1;
+const LISTENER_V4: u64 = u64::MAX;
+const LISTENER_V6: u64 = u64::MAX - 1;
 const INBOX: u64 = u64::MAX - 2;
 const DONE: u64 = u64::MAX - 3;
 
 /// The addresses of the relay's listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doors {
+pub struct Listeners {
     /// Listener on 127.0.0.1.
     pub v4: SocketAddr,
     /// Listener on ::1, where the machine has it.
@@ -70,15 +70,15 @@ pub struct Relay {
 
 impl Relay {
     /// Opens the listeners. Also returns the control socket on which workers announce connections.
-    pub fn open() -> io::Result<(Relay, Doors, OwnedFd)> {
-        let v4 = door(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-        let v6 = door(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).ok();
-        let doors = Doors {
+    pub fn open() -> io::Result<(Relay, Listeners, OwnedFd)> {
+        let v4 = listener(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let v6 = listener(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).ok();
+        let listeners = Listeners {
             v4: v4.local_addr()?,
-            v6: v6.as_ref().and_then(|door| door.local_addr().ok()),
+            v6: v6.as_ref().and_then(|listener| listener.local_addr().ok()),
         };
-        let (inbox, bell) = wire::pair()?;
-        Ok((Relay { v4, v6, inbox }, doors, bell))
+        let (inbox, control) = wire::pair()?;
+        Ok((Relay { v4, v6, inbox }, listeners, control))
     }
 
     /// Duplicates the descriptors.
@@ -105,7 +105,7 @@ impl Relay {
     }
 }
 
-fn door(address: SocketAddr) -> io::Result<TcpListener> {
+fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     let domain = if address.is_ipv6() {
         libc::AF_INET6
     } else {
@@ -125,11 +125,11 @@ struct Serving {
     connections: Connections,
     /// Connections with more to move; a set, so that each has one turn a round however many events it gets.
     ready: BTreeSet<u64>,
-    strangers: VecDeque<(TcpStream, SocketAddr, Instant)>,
+    unannounced: VecDeque<(TcpStream, SocketAddr, Instant)>,
     /// Connected host sockets whose pending connection hasn't arrived yet.
     hosts: HashMap<(SocketAddr, u32), (TcpStream, Instant)>,
     pipes: PipePool,
-    postbox: Arc<Postbox>,
+    completions: Arc<Completions>,
     dialling: usize,
     /// Whether the listeners are paused for lack of descriptors.
     is_full: bool,
@@ -138,9 +138,9 @@ struct Serving {
 }
 
 /// Results that the worker threads hand to the relay.
-struct Postbox {
+struct Completions {
     found: Mutex<Vec<(u64, Result<Found, NoAddress>)>>,
-    bell: EventFd,
+    done: EventFd,
     faults: Arc<Faults>,
     /// The task queue and the number of threads.
     tasks: Mutex<Tasks>,
@@ -152,34 +152,34 @@ struct Tasks {
     threads: usize,
 }
 
-type RelayTask = Box<dyn FnOnce(&Postbox) + Send>;
+type RelayTask = Box<dyn FnOnce(&Completions) + Send>;
 
 impl Serving {
     fn begin(relay: Relay, network: &Arc<RunNetwork>) -> io::Result<Serving> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let postbox = Postbox {
+        let completions = Completions {
             found: Mutex::default(),
-            bell: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
+            done: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
             faults: Arc::clone(&network.faults),
             tasks: Mutex::default(),
         };
         let readable = |token| EpollEvent::new(EpollFlags::EPOLLIN, token);
-        epoll.add(&relay.v4, readable(DOOR_V4))?;
-        if let Some(door) = &relay.v6 {
-            epoll.add(door, readable(DOOR_V6))?;
+        epoll.add(&relay.v4, readable(LISTENER_V4))?;
+        if let Some(listener) = &relay.v6 {
+            epoll.add(listener, readable(LISTENER_V6))?;
         }
         epoll.add(&relay.inbox, readable(INBOX))?;
-        epoll.add(&postbox.bell, readable(DONE))?;
+        epoll.add(&completions.done, readable(DONE))?;
         Ok(Serving {
             network: Arc::clone(network),
             relay,
             epoll,
             connections: Connections::new(),
             ready: BTreeSet::new(),
-            strangers: VecDeque::new(),
+            unannounced: VecDeque::new(),
             hosts: HashMap::new(),
             pipes: PipePool::default(),
-            postbox: Arc::new(postbox),
+            completions: Arc::new(completions),
             dialling: 0,
             is_full: false,
             ends: None,
@@ -212,8 +212,8 @@ impl Serving {
 
     fn handle(&mut self, event: &EpollEvent) {
         match event.data() {
-            DOOR_V4 => self.accept(false),
-            DOOR_V6 => self.accept(true),
+            LISTENER_V4 => self.accept(false),
+            LISTENER_V6 => self.accept(true),
             INBOX => self.hear(),
             DONE => self.collect(),
             token => {
@@ -256,19 +256,19 @@ impl Serving {
         self.is_full
             || self.dialling > 0
             || self.ends.is_some()
-            || !self.strangers.is_empty()
+            || !self.unannounced.is_empty()
             || !self.hosts.is_empty()
-            || !lock(&self.network.visitors).is_empty()
+            || !lock(&self.network.announced).is_empty()
     }
 
     fn accept(&mut self, is_v6: bool) {
         loop {
-            let door = if is_v6 {
+            let listener = if is_v6 {
                 self.relay.v6.as_ref()
             } else {
                 Some(&self.relay.v4)
             };
-            let (stream, from) = match door.map(TcpListener::accept) {
+            let (stream, from) = match listener.map(TcpListener::accept) {
                 Some(Ok(accepted)) => accepted,
                 Some(Err(error)) if is_want(&error) => return self.turn_doors(EpollFlags::empty()),
                 _ => return,
@@ -285,17 +285,17 @@ impl Serving {
         self.is_full = watched.is_empty();
         let _ = self
             .epoll
-            .modify(&self.relay.v4, &mut EpollEvent::new(watched, DOOR_V4));
-        if let Some(door) = &self.relay.v6 {
-            let _ = self.epoll.modify(door, &mut EpollEvent::new(watched, DOOR_V6));
+            .modify(&self.relay.v4, &mut EpollEvent::new(watched, LISTENER_V4));
+        if let Some(listener) = &self.relay.v6 {
+            let _ = self.epoll.modify(listener, &mut EpollEvent::new(watched, LISTENER_V6));
         }
     }
 
     fn keep_waiting(&mut self, stream: TcpStream, from: SocketAddr) {
-        if self.strangers.len() >= MOST_STRANGERS {
-            self.strangers.pop_front();
+        if self.unannounced.len() >= MAX_UNANNOUNCED {
+            self.unannounced.pop_front();
         }
-        self.strangers.push_back((stream, from, Instant::now()));
+        self.unannounced.push_back((stream, from, Instant::now()));
     }
 
     /// Handles one message from a worker or the launcher.
@@ -323,7 +323,7 @@ impl Serving {
     fn end(&mut self) {
         self.accept(false);
         self.accept(true);
-        self.ends.get_or_insert(Instant::now() + LAST_WORDS);
+        self.ends.get_or_insert(Instant::now() + DRAIN_TIME);
     }
 
     fn has_ended(&self) -> bool {
@@ -336,8 +336,8 @@ impl Serving {
         if let Some(host) = host {
             self.hosts.insert((from, number), (host, Instant::now()));
         }
-        let waiting = self.strangers.iter().position(|(_, stranger, _)| *stranger == from);
-        if let Some((stream, from, _)) = waiting.and_then(|at| self.strangers.remove(at)) {
+        let waiting = self.unannounced.iter().position(|(_, other, _)| *other == from);
+        if let Some((stream, from, _)) = waiting.and_then(|at| self.unannounced.remove(at)) {
             if let Some(pending) = self.network.pending(from) {
                 self.welcome(stream, from, pending);
             }
@@ -373,7 +373,7 @@ impl Serving {
                 let mut connection = Connection::new(stream, destination, pending.acl);
                 match host {
                     Some((host, _)) => connection.connected(host),
-                    None if pending.has_host => connection.promise(pending.number),
+                    None if pending.has_host => connection.await_host(pending.number),
                     None => {}
                 }
                 self.take_on(connection, from);
@@ -435,14 +435,14 @@ impl Serving {
             return;
         }
         let network = Arc::clone(&self.network);
-        let begun = self.spawn(move |postbox| {
+        let begun = self.spawn(move |completions| {
             // A panic counts as a failed lookup; the client mustn't wait for ever.
             let found = fault::contain(|| network.look_up(&name)).unwrap_or_else(|fault| {
-                postbox.faults.note(FaultyPart::Names, &fault);
+                completions.faults.note(FaultyPart::Names, &fault);
                 Err(NoAddress::Failed)
             });
-            lock(&postbox.found).push((token, found));
-            let _ = postbox.bell.write(1);
+            lock(&completions.found).push((token, found));
+            let _ = completions.done.write(1);
         });
         if !begun {
             self.close(token, Next::Reset);
@@ -451,8 +451,8 @@ impl Serving {
 
     /// Takes the results of finished lookups.
     fn collect(&mut self) {
-        let _ = self.postbox.bell.read();
-        let found = std::mem::take(&mut *lock(&self.postbox.found));
+        let _ = self.completions.done.read();
+        let found = std::mem::take(&mut *lock(&self.completions.found));
         for (token, found) in found {
             self.found(token, &found);
         }
@@ -516,7 +516,7 @@ impl Serving {
     }
 
     fn tick(&mut self) {
-        self.strangers.retain(|(_, _, since)| since.elapsed() < GRACE);
+        self.unannounced.retain(|(_, _, since)| since.elapsed() < GRACE);
         self.hosts.retain(|_, (_, since)| since.elapsed() < GRACE);
         // If there is a host, the client is connected already.
         let deadline = |pending: &PendingConnection| if pending.has_host { GRACE } else { LATE };
@@ -534,7 +534,7 @@ impl Serving {
     fn answer_names(&self, stream: TcpStream, acl: Box<dyn NetworkAcl>) {
         let network = Arc::clone(&self.network);
         // If too many tasks wait, the stream is closed.
-        self.spawn(move |postbox| {
+        self.spawn(move |completions| {
             if stream
                 .set_nonblocking(false)
                 .and_then(|()| stream.set_nodelay(true))
@@ -543,7 +543,7 @@ impl Serving {
                 let mut reply = |name: &Name, family| {
                     let replied = fault::contain(|| network.reply(name, family, acl.as_ref()));
                     replied.unwrap_or_else(|fault| {
-                        postbox.faults.note(FaultyPart::Names, &fault);
+                        completions.faults.note(FaultyPart::Names, &fault);
                         Reply::Failed
                     })
                 };
@@ -555,8 +555,8 @@ impl Serving {
 
     /// Runs a task on a thread that shares this one's descriptors, or queues it for the next free one; `false` if too
     /// many tasks wait.
-    fn spawn(&self, task: impl FnOnce(&Postbox) + Send + 'static) -> bool {
-        let mut tasks = lock(&self.postbox.tasks);
+    fn spawn(&self, task: impl FnOnce(&Completions) + Send + 'static) -> bool {
+        let mut tasks = lock(&self.completions.tasks);
         if tasks.waiting.len() >= MOST_TASKS {
             return false;
         }
@@ -564,11 +564,11 @@ impl Serving {
         if tasks.threads >= MOST_THREADS {
             return true;
         }
-        let postbox = Arc::clone(&self.postbox);
+        let completions = Arc::clone(&self.completions);
         let begun = thread::Builder::new()
             .name("stockade-names".into())
             .stack_size(256 * 1024)
-            .spawn(move || postbox.work());
+            .spawn(move || completions.work());
         tasks.threads += usize::from(begun.is_ok());
         if tasks.threads == 0 {
             tasks.waiting.pop_back();
@@ -577,7 +577,7 @@ impl Serving {
     }
 }
 
-impl Postbox {
+impl Completions {
     /// Runs queued tasks until none is left.
     fn work(&self) {
         loop {
@@ -720,7 +720,7 @@ impl Connections {
     /// The connection from this address that waits for its host.
     fn awaiting(&self, from: SocketAddr, number: u32) -> Option<u64> {
         let token = self.by_address.get(&from).copied()?;
-        self.get(token)?.is_promised(number).then_some(token)
+        self.get(token)?.awaits_host(number).then_some(token)
     }
 
     fn connected(&mut self, token: u64, host: TcpStream) {

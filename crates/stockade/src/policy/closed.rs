@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use globset::{Candidate, Error, Glob, GlobBuilder, GlobSet};
 
 use super::listed::{Closing, IsSpared};
-use super::moving::Course;
+use super::moving::DeniedSet;
 use super::{DenialKind, DenialRule, Policy, Target, git};
 
 /// The compiled denials of a policy.
@@ -28,7 +28,7 @@ pub struct Closed {
     /// closes everything.
     everything: Vec<usize>,
     /// Used for moves. Few runs move a directory, so the first move compiles it.
-    courses: OnceLock<Vec<Course>>,
+    denied_sets: OnceLock<Vec<DeniedSet>>,
 }
 
 impl Closed {
@@ -42,7 +42,7 @@ impl Closed {
             listed: Vec::new(),
             scopes: Vec::new(),
             everything: Vec::new(),
-            courses: OnceLock::new(),
+            denied_sets: OnceLock::new(),
         };
         let mut by_directory: BTreeMap<&Path, Vec<Uncompiled>> = BTreeMap::new();
         for (index, denial) in policy.denials.iter().enumerate() {
@@ -77,8 +77,9 @@ impl Closed {
     }
 
     /// The form of each denial that the checks of moves use.
-    pub(super) fn courses(&self, denials: &[DenialRule]) -> &[Course] {
-        self.courses.get_or_init(|| denials.iter().map(Course::new).collect())
+    pub(super) fn denied_sets(&self, denials: &[DenialRule]) -> &[DeniedSet] {
+        self.denied_sets
+            .get_or_init(|| denials.iter().map(DeniedSet::new).collect())
     }
 
     /// Returns the first denial accepted by `counts` that closes the path, by itself or by a directory above it. In the

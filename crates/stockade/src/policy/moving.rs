@@ -36,9 +36,10 @@ impl<'a> Matcher<'a> {
     /// could not have created under that name. `new` itself is checked like any other entry. Paths are the kernel's names.
     pub fn filled_by(&self, arrival: Arrival<'_>, new: &Path) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
-        let mut all = denials.iter().zip(self.closed().courses(denials));
-        let filled =
-            all.find(|(denial, course)| denial.access.intersects(Access::CHANGE) && course.is_filled(arrival, new));
+        let mut all = denials.iter().zip(self.closed().denied_sets(denials));
+        let filled = all.find(|(denial, denied_set)| {
+            denial.access.intersects(Access::CHANGE) && denied_set.is_filled(arrival, new)
+        });
         match arrival {
             Arrival::Directory(old) => filled.map(|(denial, _)| denial).or_else(|| self.crossed(old, new)),
             Arrival::Made | Arrival::File | Arrival::Link => filled.map(|(denial, _)| denial),
@@ -64,8 +65,8 @@ impl<'a> Matcher<'a> {
                 |target: &Target| matches!(target, Target::Listed(listed) if listed.list == SecretList::Folder);
             denials.find(|denial| is_of_folders(&denial.target))
         } else {
-            let mut all = denials.zip(self.closed().courses(&self.policy().denials));
-            all.find(|(_, course)| matches!(course, Course::Listed(closing) if closing.is_opened_by_moving(old, new)))
+            let mut all = denials.zip(self.closed().denied_sets(&self.policy().denials));
+            all.find(|(_, denied_set)| matches!(denied_set, DeniedSet::BuiltIn(closing) if closing.is_opened_by_moving(old, new)))
                 .map(|(denial, _)| denial)
         }
     }
@@ -73,10 +74,12 @@ impl<'a> Matcher<'a> {
     /// Returns a built-in denial with a fixed path that closes something strictly below this directory.
     pub fn built_in_below(&self, directory: &Path) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
-        let mut all = denials.iter().zip(self.closed().courses(denials));
-        let found = all.find(|(denial, course)| match course {
-            Course::Path(path) => denial.origin == Origin::BuiltIn && path.starts_with(directory) && path != directory,
-            Course::Listed(closing) => closing.is_placed_below(directory),
+        let mut all = denials.iter().zip(self.closed().denied_sets(denials));
+        let found = all.find(|(denial, denied_set)| match denied_set {
+            DeniedSet::Tree(path) => {
+                denial.origin == Origin::BuiltIn && path.starts_with(directory) && path != directory
+            }
+            DeniedSet::BuiltIn(closing) => closing.is_placed_below(directory),
             _ => false,
         });
         found.map(|(denial, _)| denial)
@@ -92,8 +95,8 @@ impl<'a> Matcher<'a> {
     /// Like [`Matcher::opens_by_moving`], where directories are spared, as in [`Matcher::denial_unless`].
     pub fn opens_by_moving_unless(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
         let denials = &self.policy().denials;
-        let mut lost = denials.iter().zip(self.closed().courses(denials));
-        lost.find(|(denial, course)| course.opens(old, new, is_spared) && !self.closes_wholly(new, denial))
+        let mut lost = denials.iter().zip(self.closed().denied_sets(denials));
+        lost.find(|(denial, denied_set)| denied_set.opens(old, new, is_spared) && !self.closes_wholly(new, denial))
             .map(|(denial, _)| denial)
     }
 
@@ -109,23 +112,23 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The paths that a denial closes, in the form that the checks of moves use.
+/// The paths that a denial closes, as an automaton over components. Rename and link compare two positions in it.
 #[derive(Debug, Clone)]
-pub(super) enum Course {
+pub(super) enum DeniedSet {
     /// One path and everything below it.
-    Path(PathBuf),
+    Tree(PathBuf),
     /// Git directories.
-    Git,
+    GitDirectories,
     /// A built-in list.
-    Listed(Closing),
+    BuiltIn(Closing),
     /// A glob, component by component.
-    Steps(Vec<GlobPart>),
+    Components(Vec<GlobPart>),
     /// A path below this directory: a glob that can't be split into components.
-    Somewhere(PathBuf),
+    AnywhereBelow(PathBuf),
     /// All paths.
-    Everything,
+    All,
     /// No path that a move could open.
-    Nothing,
+    Empty,
 }
 
 /// One component of a glob.
@@ -139,23 +142,23 @@ pub(super) enum GlobPart {
     Any,
 }
 
-impl Course {
-    pub(super) fn new(denial: &DenialRule) -> Course {
+impl DeniedSet {
+    pub(super) fn new(denial: &DenialRule) -> DeniedSet {
         match &denial.target {
-            Target::Path(path) => Course::Path(path.clone()),
-            Target::GitDirectories => Course::Git,
-            Target::Listed(listed) => Course::Listed(Closing::new(listed)),
+            Target::Path(path) => DeniedSet::Tree(path.clone()),
+            Target::GitDirectories => DeniedSet::GitDirectories,
+            Target::Listed(listed) => DeniedSet::BuiltIn(Closing::new(listed)),
             // A path open below a directory is open with the directory, and a move needs both names open.
-            Target::AllBut { .. } => Course::Nothing,
+            Target::AllBut { .. } => DeniedSet::Empty,
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
                 let literal = below
                     .components()
                     .map(|part| GlobPart::Literal(part.as_os_str().to_owned()));
                 steps(essence(glob), denial.kind)
-                    .map(|steps| Course::Steps(literal.chain(steps).collect()))
-                    .unwrap_or_else(|| Course::Somewhere(below.clone()))
+                    .map(|steps| DeniedSet::Components(literal.chain(steps).collect()))
+                    .unwrap_or_else(|| DeniedSet::AnywhereBelow(below.clone()))
             }
-            Target::Glob { .. } => Course::Everything,
+            Target::Glob { .. } => DeniedSet::All,
         }
     }
 
@@ -163,29 +166,29 @@ impl Course {
     fn opens(&self, old: &Path, new: &Path, is_spared: IsSpared<'_>) -> bool {
         let touches = |place: &Path| old.starts_with(place) || place.starts_with(old);
         match self {
-            Course::Path(closed) => touches(closed) && !new.starts_with(closed),
-            Course::Git => {
+            DeniedSet::Tree(closed) => touches(closed) && !new.starts_with(closed),
+            DeniedSet::GitDirectories => {
                 !git::may_move(old, new) && !git::git_directory(old).is_some_and(|git| is_spared(GuardedBy::Git, git))
             }
-            Course::Listed(closing) => closing.opens(old, new, is_spared),
-            Course::Steps(steps) => !positions(steps, old).is_among(&positions(steps, new)),
-            Course::Somewhere(below) => touches(below),
-            Course::Everything | Course::Nothing => false,
+            DeniedSet::BuiltIn(closing) => closing.opens(old, new, is_spared),
+            DeniedSet::Components(steps) => !positions(steps, old).is_among(&positions(steps, new)),
+            DeniedSet::AnywhereBelow(below) => touches(below),
+            DeniedSet::All | DeniedSet::Empty => false,
         }
     }
 }
 
-impl Course {
+impl DeniedSet {
     /// Whether something strictly below `new` is closed that wasn't closed below the old name.
     fn is_filled(&self, arrival: Arrival<'_>, new: &Path) -> bool {
         match self {
-            Course::Path(closed) => closed.starts_with(new) && closed != new,
-            Course::Listed(closing) => match arrival {
+            DeniedSet::Tree(closed) => closed.starts_with(new) && closed != new,
+            DeniedSet::BuiltIn(closing) => match arrival {
                 Arrival::File => closing.is_filled(None, new),
                 Arrival::Directory(old) => closing.is_filled(Some(old), new),
                 Arrival::Made | Arrival::Link => closing.is_filled(new.parent(), new),
             },
-            Course::Steps(steps) => {
+            DeniedSet::Components(steps) => {
                 let from = match arrival {
                     Arrival::File => return false,
                     Arrival::Directory(old) => old,
@@ -196,10 +199,10 @@ impl Course {
                 let (before, after) = (positions(steps, from), positions(steps, new));
                 matches!(after, GlobPositions::Before(_)) && !after.is_among(&before)
             }
-            Course::Somewhere(_) if arrival == Arrival::File => false,
-            Course::Somewhere(below) => new.starts_with(below) || below.starts_with(new),
+            DeniedSet::AnywhereBelow(_) if arrival == Arrival::File => false,
+            DeniedSet::AnywhereBelow(below) => new.starts_with(below) || below.starts_with(new),
             // Files that git trusts have a rule of their own; the others refuse the name itself.
-            Course::Git | Course::Everything | Course::Nothing => false,
+            DeniedSet::GitDirectories | DeniedSet::All | DeniedSet::Empty => false,
         }
     }
 }

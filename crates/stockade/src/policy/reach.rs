@@ -79,7 +79,7 @@ impl NetworkPolicy {
                     .iter()
                     .map(|grant| &grant.pattern)
                     .filter(|pattern| pattern.host.has_name(name) && pattern.ports.contain(port));
-                matching.map(speech).max()
+                matching.map(protocol_check).max()
             }
             NetworkPolicy::Everything => Some(ProtocolCheck::Anything),
         }
@@ -188,7 +188,7 @@ impl HostPattern {
     }
 }
 
-fn speech(pattern: &HostPattern) -> ProtocolCheck {
+fn protocol_check(pattern: &HostPattern) -> ProtocolCheck {
     if pattern.ports.are_named() {
         ProtocolCheck::Anything
     } else {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use super::approvals::{Approvals, Asking};
 use super::call::threads::SlowCalls;
 use super::object::process_lists::ProcessLists;
-use super::state::git_indexes::Indexes;
+use super::state::git_indexes::GitIndexes;
 use super::state::journal::{Journal, RunObserver};
 use super::state::made::Made;
 use super::state::replays::Replays;
@@ -54,7 +54,7 @@ pub struct Run {
     /// Results whose answers came too late.
     pub replays: Replays,
     /// Git indexes that were read.
-    pub indexes: Indexes,
+    pub indexes: GitIndexes,
     /// The process lists, which are opened in place of `/proc`.
     pub process_lists: ProcessLists,
     /// The sockets that were made for the run, if its own can't be taken.
@@ -80,7 +80,7 @@ impl Run {
             umasks_differ: AtomicBool::new(false),
             slow,
             replays: Replays::default(),
-            indexes: Indexes::default(),
+            indexes: GitIndexes::default(),
             process_lists: ProcessLists::default(),
             sockets: SocketStore::default(),
         }
@@ -91,7 +91,7 @@ impl Run {
         &self.journal.policy
     }
 
-    /// Objects that the run made, nested runs included.
+    /// SystemVObjects that the run made, nested runs included.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         self.policy().made()
     }

@@ -80,7 +80,7 @@ pub struct WardenSpec {
     /// The request to the outer run's supervisor, if it supervises this run too.
     pub outer_request: Option<Vec<u8>>,
     /// The control socket by which workers announce connections to the relay, where hosts are named. The workers' alone.
-    pub bell: Option<RawFd>,
+    pub control: Option<RawFd>,
     /// Whether the launcher holds Linux capabilities.
     pub holds_capabilities: bool,
     /// What to start.

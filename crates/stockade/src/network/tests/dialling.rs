@@ -32,7 +32,7 @@ fn a_name_is_looked_up_and_its_address_connected_to() {
     let (listener, port) = listener();
     // The second lookup is answered from the cache.
     for _ in 0..2 {
-        let client = relay.visit(to("api.test", port, ProtocolCheck::Anything), None);
+        let client = relay.connect(to("api.test", port, ProtocolCheck::Anything), None);
         (&client).write_all(b"early").unwrap();
         let server = accepted(&listener);
         assert_eq!(next(&server, 5), b"early");
@@ -46,7 +46,7 @@ fn an_address_that_is_not_public_has_to_be_granted_as_one() {
     let nameserver = Nameserver::knowing("api.test", HERE);
     let relay = Running::asking(Some(nameserver.address), &[]);
     let (listener, port) = listener();
-    let client = relay.visit(to("api.test", port, ProtocolCheck::Anything), None);
+    let client = relay.connect(to("api.test", port, ProtocolCheck::Anything), None);
     until_reset(&client);
     let refused = (
         Kind::Connect,
@@ -63,7 +63,7 @@ fn an_address_that_is_not_public_has_to_be_granted_as_one() {
 fn the_addresses_of_credentials_are_never_connected_to() {
     let nameserver = Nameserver::knowing("api.test", &[[169, 254, 169, 254]]);
     let relay = Running::asking(Some(nameserver.address), &[]);
-    let client = relay.visit(to("api.test", 80, ProtocolCheck::Checked), None);
+    let client = relay.connect(to("api.test", 80, ProtocolCheck::Checked), None);
     until_reset(&client);
     let refusals = relay.refusals();
     assert_eq!(refusals[0].1, "169.254.169.254:80");
@@ -78,7 +78,7 @@ fn a_server_that_is_down_and_a_name_that_is_none_are_resets() {
     let (listener, port) = listener();
     drop(listener);
     for name in ["api.test", "cdn.test", "api.test"] {
-        let client = relay.visit(to(name, port, ProtocolCheck::Anything), None);
+        let client = relay.connect(to(name, port, ProtocolCheck::Anything), None);
         until_reset(&client);
     }
     eventually("all are closed", || relay.descriptors() == before);
@@ -98,7 +98,7 @@ fn dead_addresses_are_passed_over() {
     let all: Vec<IpAddr> = MOSTLY_DEAD.iter().map(|octets| IpAddr::from(*octets)).collect();
     let relay = Running::asking(Some(nameserver.address), &all);
     let (listener, port) = listener();
-    let client = relay.visit(to("api.test", port, ProtocolCheck::Anything), None);
+    let client = relay.connect(to("api.test", port, ProtocolCheck::Anything), None);
     let server = accepted(&listener);
     check_way(&client, &server, b"x");
 }
@@ -109,7 +109,7 @@ fn many_who_want_one_name_at_once_all_get_it() {
     let relay = Running::asking(Some(nameserver.address), &[LOOPBACK]);
     let (listener, port) = listener();
     let clients: Vec<_> = (0..200)
-        .map(|_| relay.visit(to("api.test", port, ProtocolCheck::Anything), None))
+        .map(|_| relay.connect(to("api.test", port, ProtocolCheck::Anything), None))
         .collect();
     let servers: Vec<_> = clients.iter().map(|_| accepted(&listener)).collect();
     clients.iter().for_each(|mut client| client.write_all(b"x").unwrap());
@@ -139,7 +139,7 @@ fn names_are_told_as_synthetic_addresses_and_only_granted_ones_are_asked_for() {
     const NO_SUCH_NAME: u8 = 3;
     let nameserver = Nameserver::knowing("api.test", HERE);
     let relay = Running::asking(Some(nameserver.address), &[]);
-    let client = relay.visit(Purpose::Names, None);
+    let client = relay.connect(Purpose::Names, None);
     let granted = ask(&client, "api.test");
     let address: [u8; 4] = granted[granted.len() - 4..].try_into().unwrap();
     let name = relay.network.names.name(IpAddr::from(address));
@@ -161,7 +161,7 @@ fn names_are_told_as_synthetic_addresses_and_only_granted_ones_are_asked_for() {
 fn two_hundred_who_ask_for_names_at_once_are_all_answered() {
     let nameserver = Nameserver::knowing("api.test", HERE);
     let relay = Running::asking(Some(nameserver.address), &[]);
-    let clients: Vec<_> = (0..200).map(|_| relay.visit(Purpose::Names, None)).collect();
+    let clients: Vec<_> = (0..200).map(|_| relay.connect(Purpose::Names, None)).collect();
     thread::scope(|scope| {
         for client in clients {
             scope.spawn(move || assert!(!ask(&client, "api.test").is_empty()));

@@ -1,11 +1,11 @@
 //! The relay against servers on loopback, without a sandbox: the test plays the supervisor.
 
+mod announced;
 mod bytes;
 mod checks;
 mod dialling;
 mod lifetime;
 mod nameserver;
-mod visitors;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -30,7 +30,7 @@ const GRANTED: [&str; 2] = ["api.test", "cdn.test"];
 /// A running relay, with descriptors of its own as in a run.
 struct Running {
     network: Arc<RunNetwork>,
-    bell: Option<OwnedFd>,
+    control: Option<OwnedFd>,
     thread: Option<JoinHandle<io::Result<()>>>,
     task: i32,
     refusals: Arc<Mutex<Vec<Refused>>>,
@@ -47,8 +47,8 @@ impl Running {
 
     /// Uses this nameserver; these addresses are granted as such.
     fn asking(nameserver: Option<SocketAddr>, addresses: &[IpAddr]) -> Running {
-        let (relay, doors, bell) = Relay::open().unwrap();
-        let network = Arc::new(RunNetwork::new(NameSource::new(nameserver), doors));
+        let (relay, listeners, control) = Relay::open().unwrap();
+        let network = Arc::new(RunNetwork::new(NameSource::new(nameserver), listeners));
         let (relay, of_thread) = {
             let relay = Arc::new(relay);
             (Arc::clone(&relay), relay)
@@ -68,7 +68,7 @@ impl Running {
         eventually("the relay has all that it serves with", || has_begun(task));
         Running {
             network,
-            bell: Some(bell),
+            control: Some(control),
             thread: Some(thread),
             task,
             refusals: Arc::default(),
@@ -91,13 +91,13 @@ impl Running {
             has_host: host.is_some(),
             number: 0,
         };
-        let bell = self.bell.as_ref().unwrap().as_fd();
-        self.network.expect(bell, from, pending, host).unwrap();
+        let control = self.control.as_ref().unwrap().as_fd();
+        self.network.expect(control, from, pending, host).unwrap();
     }
 
     /// Connects to the relay and announces the connection.
-    fn visit(&self, purpose: Purpose, host: Option<TcpStream>) -> TcpStream {
-        let client = patient(TcpStream::connect(self.network.doors.v4).unwrap());
+    fn connect(&self, purpose: Purpose, host: Option<TcpStream>) -> TcpStream {
+        let client = patient(TcpStream::connect(self.network.listeners.v4).unwrap());
         self.announce(client.local_addr().unwrap(), purpose, host);
         client
     }
@@ -107,9 +107,9 @@ impl Running {
         self.joined_on(5000, ProtocolCheck::Anything)
     }
 
-    fn joined_on(&self, port: u16, speech: ProtocolCheck) -> (TcpStream, TcpStream) {
+    fn joined_on(&self, port: u16, check: ProtocolCheck) -> (TcpStream, TcpStream) {
         let (host, server) = pair();
-        (self.visit(to("api.test", port, speech), Some(host)), server)
+        (self.connect(to("api.test", port, check), Some(host)), server)
     }
 
     /// The number of the relay's open descriptors.
@@ -136,14 +136,14 @@ impl Running {
     }
 
     fn ring_off(&mut self) -> JoinHandle<io::Result<()>> {
-        self.bell = None;
+        self.control = None;
         self.thread.take().unwrap()
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.bell = None;
+        self.control = None;
         if let Some(thread) = self.thread.take() {
             let result = thread.join();
             if !thread::panicking() {
@@ -186,9 +186,9 @@ impl NetworkAcl for Cleared {
     }
 }
 
-fn to(name: &str, port: u16, speech: ProtocolCheck) -> Purpose {
+fn to(name: &str, port: u16, check: ProtocolCheck) -> Purpose {
     let name = Name::parse(name).unwrap();
-    Purpose::Host(Destination { name, port, speech })
+    Purpose::Host(Destination { name, port, check })
 }
 
 /// Both ends of one connection.

@@ -34,13 +34,13 @@ pub struct Hold {
 
 impl Hold {
     /// Stops the whole run; an error says why that isn't possible.
-    pub fn begin(worker_fds: &WorkerFds, gate: &Arc<Gate>) -> Result<Hold, &'static str> {
-        if worker_fds.is_interruptible {
+    pub fn begin(fds: &WorkerFds, gate: &Arc<Gate>) -> Result<Hold, &'static str> {
+        if fds.is_interruptible {
             // Stopping the run would cancel the very call that is asked about.
             return Err("before Linux 5.19 nothing can be asked where the run has its terminal");
         }
         let closed = ClosedGate::new(gate);
-        let Some(pause) = Pause::begin(worker_fds.warden, Some(worker_fds.orders.as_fd())) else {
+        let Some(pause) = Pause::begin(fds.warden, Some(fds.orders.as_fd())) else {
             return Err("the run's processes can't be held still, so nothing is asked where they have their terminal");
         };
         // Checked after the stop: no further timer can be set then.

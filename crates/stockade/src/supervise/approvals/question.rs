@@ -3,7 +3,7 @@
 use super::call_grants::CallGrants;
 use crate::approve::Answer;
 use crate::report::Refusal;
-use crate::supervise::state::nested_runs::Applying;
+use crate::supervise::state::nested_runs::CallerRuns;
 use stockade_sys::notify::Notification;
 
 /// A call that is handled again from the start.
@@ -11,7 +11,7 @@ pub struct PendingCall {
     /// The call.
     pub notification: Notification,
     /// The nested runs that the caller is in.
-    pub nested_runs: Applying,
+    pub nested_runs: CallerRuns,
     /// The grants that the call already has.
     pub call_grants: CallGrants,
 }

@@ -45,7 +45,7 @@ impl Alleged {
 
 /// A thread of the run that waits in a system call.
 pub struct Caller<'a> {
-    worker_fds: &'a WorkerFds,
+    fds: &'a WorkerFds,
     id: u64,
     /// The thread id.
     pub thread: i32,
@@ -58,13 +58,13 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    pub fn new(worker_fds: &'a WorkerFds, notification: &notify::Notification) -> Self {
+    pub fn new(fds: &'a WorkerFds, notification: &notify::Notification) -> Self {
         Caller {
-            worker_fds,
+            fds,
             id: notification.id,
             thread: notification.thread,
             registers: Registers(notification.arguments),
-            top: worker_fds.warden,
+            top: fds.warden,
             program: OnceCell::new(),
             status: OnceCell::new(),
         }
@@ -73,7 +73,7 @@ impl<'a> Caller<'a> {
     /// Confirms that the thread still waits, so that what was read under its number was read from it. Called after the
     /// last read and before the first effect.
     pub fn confirm(&self) -> Result<(), Errno> {
-        if notify::is_waiting(self.worker_fds.listener.as_fd(), self.id) {
+        if notify::is_waiting(self.fds.listener.as_fd(), self.id) {
             Ok(())
         } else {
             Err(Errno(libc::ESRCH))
@@ -120,7 +120,7 @@ impl<'a> Caller<'a> {
     fn memory(&self, flags: i32) -> io::Result<File> {
         let path = CString::new(format!("{}/mem", self.thread)).expect("no NUL");
         let how = OpenHow::existing(flags);
-        file::open(self.worker_fds.proc.as_fd(), &path, how).map(File::from)
+        file::open(self.fds.proc.as_fd(), &path, how).map(File::from)
     }
 
     /// Reads a path.
@@ -153,12 +153,12 @@ impl<'a> Caller<'a> {
     pub fn own_entry(&self, entry: &str) -> io::Result<OwnedFd> {
         let path = CString::new(format!("{}/{entry}", self.thread)).expect("no NUL");
         let how = OpenHow::existing(libc::O_PATH);
-        file::open(self.worker_fds.proc.as_fd(), &path, how)
+        file::open(self.fds.proc.as_fd(), &path, how)
     }
 
     /// Reads an entry of the thread's `/proc` directory, at most a page or two.
     pub fn own_text(&self, entry: &str) -> Result<String, Errno> {
-        Ok(self.worker_fds.read_proc(&format!("{}/{entry}", self.thread))?)
+        Ok(self.fds.read_proc(&format!("{}/{entry}", self.thread))?)
     }
 
     /// The object that a descriptor of the thread refers to, pinned.
@@ -222,7 +222,7 @@ impl<'a> Caller<'a> {
     /// The path of the thread's program, as the kernel names it. It is read once: a retry thread that has confined
     /// itself can't read it any more.
     pub fn program(&self) -> Vec<u8> {
-        let read = || self.worker_fds.read_proc_link(&format!("{}/exe", self.thread));
+        let read = || self.fds.read_proc_link(&format!("{}/exe", self.thread));
         self.program.get_or_init(|| read().unwrap_or_default()).clone()
     }
 }

@@ -69,7 +69,7 @@ pub struct WorkerFds {
     /// `/`.
     pub root: OwnedFd,
     /// The relay's control socket, on which pending connections are announced, if there is a relay.
-    pub bell: Option<OwnedFd>,
+    pub control: Option<OwnedFd>,
     /// The workers' ruleset, if more may be granted later.
     pub domain: Option<OwnedFd>,
     /// The socket on which the warden takes orders.
@@ -90,18 +90,18 @@ pub struct WorkerFds {
 
 /// Copies of the launcher's own descriptors.
 pub struct Copies {
-    pub bell: Option<OwnedFd>,
+    pub control: Option<OwnedFd>,
     pub domain: Option<OwnedFd>,
     pub orders: OwnedFd,
 }
 
 impl WorkerFds {
     pub fn new(listener: OwnedFd, copies: Copies, warden: i32, isolation: Isolation) -> io::Result<WorkerFds> {
-        let mut worker_fds = WorkerFds {
+        let mut fds = WorkerFds {
             listener,
             proc: open_directory("/proc")?,
             root: open_directory("/")?,
-            bell: copies.bell,
+            control: copies.control,
             domain: copies.domain,
             orders: copies.orders,
             isolation,
@@ -111,8 +111,8 @@ impl WorkerFds {
             warden,
             session: nix::unistd::getsid(None)?.as_raw(),
         };
-        worker_fds.umask = umask_in(&worker_fds.read_proc("thread-self/status")?);
-        Ok(worker_fds)
+        fds.umask = umask_in(&fds.read_proc("thread-self/status")?);
+        Ok(fds)
     }
 
     /// The descriptor numbers to keep open.
@@ -121,7 +121,7 @@ impl WorkerFds {
         always
             .into_iter()
             .map(AsRawFd::as_raw_fd)
-            .chain(self.bell.as_ref().map(AsRawFd::as_raw_fd))
+            .chain(self.control.as_ref().map(AsRawFd::as_raw_fd))
             .chain(self.domain.as_ref().map(AsRawFd::as_raw_fd))
             .collect()
     }

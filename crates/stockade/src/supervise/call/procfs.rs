@@ -72,11 +72,9 @@ pub fn own_directory(name: &[u8], process: i32) -> Option<OwnDirectory> {
 }
 
 /// Refuses entries of processes outside the run; other names aren't refused here.
-pub fn refuse_foreign(worker_fds: &WorkerFds, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
+pub fn refuse_foreign(fds: &WorkerFds, caller: &Caller<'_>, name: &Path) -> Result<(), Errno> {
     match process_of(name) {
-        Some(process) if process != caller.process() && !is_below(worker_fds, caller.top, process) => {
-            Err(Errno(libc::EACCES))
-        }
+        Some(process) if process != caller.process() && !is_below(fds, caller.top, process) => Err(Errno(libc::EACCES)),
         _ => Ok(()),
     }
 }
@@ -85,12 +83,12 @@ pub fn refuse_foreign(worker_fds: &WorkerFds, caller: &Caller<'_>, name: &Path) 
 const DEEPEST: usize = 4096;
 
 /// Whether a process or thread is below a warden, and so part of its run.
-pub fn is_below(worker_fds: &WorkerFds, warden: i32, process: i32) -> bool {
-    process != warden && climb_surely(worker_fds, process, warden).is_some()
+pub fn is_below(fds: &WorkerFds, warden: i32, process: i32) -> bool {
+    process != warden && climb_surely(fds, process, warden).is_some()
 }
 
-fn parent_of(worker_fds: &WorkerFds, process: i32) -> Option<i32> {
-    stat_field(worker_fds, process, 4)
+fn parent_of(fds: &WorkerFds, process: i32) -> Option<i32> {
+    stat_field(fds, process, 4)
 }
 
 /// An ancestor of a process. The start time distinguishes it from a later process with the same number.
@@ -110,9 +108,9 @@ pub struct ProcessStat {
 }
 
 /// Reads the fields of a process.
-pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<ProcessStat> {
+pub fn look(fds: &WorkerFds, process: i32) -> Option<ProcessStat> {
     const EXITING: u64 = 4;
-    let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
+    let text = fds.read_proc(&format!("{process}/stat")).ok()?;
     let fields = StatFields::of(text.as_bytes())?;
     let flags: u64 = fields.get(9)?;
     Some(ProcessStat {
@@ -123,8 +121,8 @@ pub fn look(worker_fds: &WorkerFds, process: i32) -> Option<ProcessStat> {
 }
 
 /// The ancestors of a waiting thread, up to the run's warden, the nearest first. `None` if they can't be determined.
-pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
-    let steps = climb_surely(worker_fds, thread, worker_fds.warden)?;
+pub fn ancestry(fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
+    let steps = climb_surely(fds, thread, fds.warden)?;
     let ancestors = steps.iter().skip(1).map(|(process, found)| Ancestor {
         process: *process,
         started: found.started,
@@ -133,10 +131,10 @@ pub fn ancestry(worker_fds: &WorkerFds, thread: i32) -> Option<Vec<Ancestor>> {
 }
 
 /// Climbs to the top, again if a process on the way ends, unless that is the process itself.
-fn climb_surely(worker_fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, ProcessStat)>> {
+fn climb_surely(fds: &WorkerFds, process: i32, top: i32) -> Option<Vec<(i32, ProcessStat)>> {
     const TRIES: usize = 16;
     for _ in 0..TRIES {
-        match climb(worker_fds, process, top) {
+        match climb(fds, process, top) {
             Climb::Arrived(steps) => return Some(steps),
             Climb::Elsewhere => return None,
             Climb::Changed => {}
@@ -158,14 +156,14 @@ enum Climb {
 /// A number may be reused by another process between two reads. So all are read again from the top down: at the last
 /// read the thread, which waits, still has the parent that it had at the first, so that parent was alive all the time
 /// between, and what was read of it was its own; and so on upwards.
-fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
+fn climb(fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
     let mut steps: Vec<(i32, ProcessStat)> = Vec::new();
     let mut process = lowest;
     while process != top {
         if process <= 1 || steps.len() >= DEEPEST {
             return Climb::Elsewhere;
         }
-        let Some(found) = look(worker_fds, process) else {
+        let Some(found) = look(fds, process) else {
             return if steps.is_empty() {
                 Climb::Elsewhere
             } else {
@@ -177,7 +175,7 @@ fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
         process = parent;
     }
     for (process, found) in steps.iter().rev() {
-        if parent_of(worker_fds, *process) != Some(found.parent) {
+        if parent_of(fds, *process) != Some(found.parent) {
             return Climb::Changed;
         }
     }
@@ -185,8 +183,8 @@ fn climb(worker_fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
 }
 
 /// A field of proc_pid_stat(5), counted from 1; only from the fourth on.
-pub fn stat_field<T: std::str::FromStr>(worker_fds: &WorkerFds, process: i32, field: usize) -> Option<T> {
-    let text = worker_fds.read_proc(&format!("{process}/stat")).ok()?;
+pub fn stat_field<T: std::str::FromStr>(fds: &WorkerFds, process: i32, field: usize) -> Option<T> {
+    let text = fds.read_proc(&format!("{process}/stat")).ok()?;
     StatFields::of(text.as_bytes())?.get(field)
 }
 

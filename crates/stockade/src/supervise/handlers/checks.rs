@@ -7,7 +7,7 @@ use crate::supervise::state::made::Made;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::context::NotifyContext;
-use super::enforce::RefusedAttempt;
+use super::enforce::Attempt;
 use crate::policy::Access;
 use crate::report::Kind;
 use crate::supervise::call::errno::Errno;
@@ -23,7 +23,7 @@ pub const NOT_YOURS: Errno = Errno(libc::EPERM);
 impl NotifyContext<'_> {
     /// Pins the object that a call names.
     pub fn object(&self, subject: &Subject) -> Result<Pinned, Errno> {
-        subject.object(&self.run().process_lists, self.worker_fds(), self.caller())
+        subject.object(&self.run().process_lists, self.fds(), self.caller())
     }
 
     /// The object, if the run may write it. Never a device, whose mode is the machine's.
@@ -34,7 +34,7 @@ impl NotifyContext<'_> {
     /// The object, if the run may change its attributes by this verdict.
     pub fn changeable(&self, subject: &Subject, ask: impl Fn(&Judge<'_>, &Pinned) -> AccessVerdict) -> Handled<Pinned> {
         let object = self.object(subject)?;
-        let attempt = RefusedAttempt::with(Kind::Metadata, subject.asked(), &object);
+        let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
         if object.is_device() || !object.has_name() && !object.is_regular() {
             let target = object.name().as_os_str().as_encoded_bytes();
             return Err(self.never(&attempt, target, "devices and pipes keep their attributes"));
@@ -80,7 +80,7 @@ pub fn refuse_set_user_id(context: &NotifyContext<'_>, mode: u32, asked: &[u8]) 
     if mode & (libc::S_ISUID | libc::S_ISGID) == 0 {
         return Ok(());
     }
-    let attempt = RefusedAttempt::on(Kind::Metadata, asked);
+    let attempt = Attempt::on(Kind::Metadata, asked);
     let reason = "no run makes set-user-ID or set-group-ID programs";
     Err(context.never(&attempt, asked, reason))
 }

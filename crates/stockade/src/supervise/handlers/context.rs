@@ -43,8 +43,8 @@ impl<'a> NotifyContext<'a> {
         }
     }
 
-    pub fn worker_fds(&self) -> &'a WorkerFds {
-        self.judge.worker_fds
+    pub fn fds(&self) -> &'a WorkerFds {
+        self.judge.fds
     }
 
     pub fn caller(&self) -> &'a Caller<'a> {
@@ -73,13 +73,7 @@ impl<'a> NotifyContext<'a> {
     where
         'a: 'r,
     {
-        PathRequest::new(
-            &self.run().process_lists,
-            self.worker_fds(),
-            self.caller(),
-            directory,
-            path,
-        )
+        PathRequest::new(&self.run().process_lists, self.fds(), self.caller(), directory, path)
     }
 
     /// Enters the domain widened by the approved grants. On a worker it asks for a thread that can: `errno` is the answer if
@@ -100,7 +94,7 @@ impl<'a> NotifyContext<'a> {
     fn confine(&self) -> Result<(), Stop> {
         // For the note of a later refusal: from here on the program can't be read.
         let _ = self.caller().program();
-        let domain = self.worker_fds().domain.as_ref().ok_or(Errno(libc::EPERM))?;
+        let domain = self.fds().domain.as_ref().ok_or(Errno(libc::EPERM))?;
         let approvals = self.run().approvals.as_deref().ok_or(Errno(libc::EPERM))?;
         let paths: Vec<_> = approvals.opened().paths().chain(self.once().paths()).collect();
         let abi = self.run().policy().run_config.supervision.landlock_abi;
@@ -136,7 +130,7 @@ impl<'a> NotifyContext<'a> {
     /// The relay, and the control socket on which pending connections are announced.
     pub fn network(&self) -> Option<(&'a RunNetwork, BorrowedFd<'a>)> {
         let network = self.run().network.as_deref()?;
-        Some((network, self.worker_fds().bell.as_ref()?.as_fd()))
+        Some((network, self.fds().control.as_ref()?.as_fd()))
     }
 
     /// The mode to create something with under the caller's umask: this thread adopts the umask or, if its umask is
@@ -146,9 +140,9 @@ impl<'a> NotifyContext<'a> {
         let umask = if differ {
             self.caller().umask()
         } else {
-            self.worker_fds().umask
+            self.fds().umask
         };
-        match self.worker_fds().isolation {
+        match self.fds().isolation {
             Isolation::Own => {
                 adopt(umask);
                 mode

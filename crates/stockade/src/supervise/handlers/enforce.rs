@@ -21,7 +21,7 @@ use crate::supervise::object::pinned::Pinned;
 use stockade_sys::other;
 
 /// An attempted access, for the record of its refusal.
-pub struct RefusedAttempt<'a> {
+pub struct Attempt<'a> {
     pub kind: Kind,
     /// The path as the target gave it; empty if it gave none.
     pub asked: &'a [u8],
@@ -29,10 +29,10 @@ pub struct RefusedAttempt<'a> {
     pub is_directory: bool,
 }
 
-impl<'a> RefusedAttempt<'a> {
+impl<'a> Attempt<'a> {
     /// An attempt on something that exists, and isn't a directory as far as it matters.
     pub fn on(kind: Kind, asked: &'a [u8]) -> Self {
-        RefusedAttempt {
+        Attempt {
             kind,
             asked,
             exists: true,
@@ -42,17 +42,17 @@ impl<'a> RefusedAttempt<'a> {
 
     /// An attempt on an object that was found.
     pub fn with(kind: Kind, asked: &'a [u8], object: &Pinned) -> Self {
-        RefusedAttempt {
+        Attempt {
             is_directory: object.is_directory(),
-            ..RefusedAttempt::on(kind, asked)
+            ..Attempt::on(kind, asked)
         }
     }
 
     /// An attempt that needs nothing to exist.
     pub fn without(kind: Kind, asked: &'a [u8]) -> Self {
-        RefusedAttempt {
+        Attempt {
             exists: false,
-            ..RefusedAttempt::on(kind, asked)
+            ..Attempt::on(kind, asked)
         }
     }
 }
@@ -63,7 +63,7 @@ impl NotifyContext<'_> {
     pub fn enforce(
         &self,
         verdict: AccessVerdict,
-        attempt: &RefusedAttempt<'_>,
+        attempt: &Attempt<'_>,
         target: &Path,
         errno: Errno,
     ) -> Handled<IsStatic> {
@@ -139,13 +139,13 @@ impl NotifyContext<'_> {
     }
 
     /// Reports an allowed access if all accesses are to be reported.
-    pub fn tell_allowed(&self, attempt: &RefusedAttempt<'_>, target: &Path) {
+    pub fn tell_allowed(&self, attempt: &Attempt<'_>, target: &Path) {
         self.tell_allowed_by(attempt, target, || {
             grant_named::of_path(self.run().policy(), attempt.kind, target)
         });
     }
 
-    fn tell_allowed_by(&self, attempt: &RefusedAttempt<'_>, target: &Path, rule: impl FnOnce() -> Option<String>) {
+    fn tell_allowed_by(&self, attempt: &Attempt<'_>, target: &Path, rule: impl FnOnce() -> Option<String>) {
         if self.run().journal.tells_all() {
             let target = target.as_os_str().as_bytes();
             let seen = Seen::allowed(&self.refusal(attempt, target, Reason::NotGranted), rule());
@@ -154,17 +154,17 @@ impl NotifyContext<'_> {
     }
 
     /// Records a refusal that no grant can lift, and stops with `EPERM`.
-    pub fn never(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: &'static str) -> Stop {
+    pub fn never(&self, attempt: &Attempt<'_>, target: &[u8], reason: &'static str) -> Stop {
         self.note(attempt, target, Reason::Never(reason.into()));
         Stop::Errno(Errno(libc::EPERM))
     }
 
     /// Records a refusal.
-    pub fn note(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: Reason) {
+    pub fn note(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) {
         self.run().journal.note(self.refusal(attempt, target, reason));
     }
 
-    pub fn refusal(&self, attempt: &RefusedAttempt<'_>, target: &[u8], reason: Reason) -> Refusal {
+    pub fn refusal(&self, attempt: &Attempt<'_>, target: &[u8], reason: Reason) -> Refusal {
         let caller = self.caller();
         Refusal {
             kind: attempt.kind,

@@ -11,7 +11,7 @@ use crate::supervise::run::Run;
 use crate::supervise::state::stderr_log::MAX_BYTES;
 
 /// Records a `write` or `writev` to descriptor 2, and continues it.
-pub fn record(run: &Run, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> CallAnswer {
+pub fn record(run: &Run, fds: &WorkerFds, caller: &Caller<'_>, number: i64) -> CallAnswer {
     let (address, count) = (caller.registers.long(1), caller.registers.long(2));
     let goes_on = CallAnswer::Continue(MayContinue::registers_decided(&caller.registers));
     let text = match number {
@@ -19,7 +19,7 @@ pub fn record(run: &Run, worker_fds: &WorkerFds, caller: &Caller<'_>, number: i6
         _ => end_of(caller, address, count),
     };
     if let Some(text) = text.filter(|text| !text.is_empty() && caller.confirm().is_ok()) {
-        let nested_runs = run.journal.nested_runs.of(worker_fds, caller);
+        let nested_runs = run.journal.nested_runs.of(fds, caller);
         let innermost = nested_runs.innermost();
         let process = caller.process();
         let calls = run.journal.handled_calls();

@@ -22,7 +22,7 @@ use crate::supervise::call::fds::WorkerFds;
 use crate::supervise::call::procfs;
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{FileSystemKind, Pinned, PinnedEntry, Place};
-use crate::supervise::state::git_indexes::Indexes;
+use crate::supervise::state::git_indexes::GitIndexes;
 use crate::supervise::state::hard_links::Number;
 use crate::supervise::state::made::Made;
 use crate::supervise::state::pseudo_terminal::PseudoTerminal;
@@ -49,9 +49,9 @@ const TAKES_OVER: &str = "git would take this for the repository of a directory 
 /// Judges accesses by one policy.
 pub struct Judge<'a> {
     pub run_policy: &'a RunPolicy,
-    pub worker_fds: &'a WorkerFds,
+    pub fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
-    pub indexes: &'a Indexes,
+    pub indexes: &'a GitIndexes,
     /// The approved grants: those until the run ends, and those of this call alone.
     pub opened: Option<(&'a Approvals, &'a ApprovedGrants)>,
 }
@@ -91,7 +91,7 @@ impl Judge<'_> {
         }
         let objects = blobs::objects_for(&self.run_policy.matcher(), object.name());
         let objects = objects.and_then(|objects| blobs::Objects::open(&objects));
-        let read = || self.worker_fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
+        let read = || self.fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
         objects.is_some_and(|objects| read().and_then(|file| objects.hold(&file)).unwrap_or(false))
     }
 
@@ -281,7 +281,7 @@ impl Judge<'_> {
     }
 
     /// Judges truncating a file, which counts as deleting. The scratch directory and the cache are the run's own.
-    pub fn cutting(&self, object: &Pinned) -> AccessVerdict {
+    pub fn truncation(&self, object: &Pinned) -> AccessVerdict {
         match self.incapable(Access::DELETE) {
             Some(capability) if object.has_name() && !self.run_policy.run_config.is_private(object.name()) => {
                 AccessVerdict::Refused(Reason::Incapable(capability))
@@ -468,7 +468,7 @@ impl Judge<'_> {
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> AccessVerdict {
         let own = self.caller.process();
         let is_own = process == own;
-        if !is_own && !procfs::is_below(self.worker_fds, self.caller.top, process) {
+        if !is_own && !procfs::is_below(self.fds, self.caller.top, process) {
             return AccessVerdict::Refused(Reason::Never("the process isn't part of the run".into()));
         }
         if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
@@ -568,7 +568,7 @@ impl Judge<'_> {
     }
 
     /// Judges bringing something that isn't a plain file into a `.git` from outside: git would write through a link.
-    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
+    pub fn entry_in_git(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let Some(git) = git_directory(new).filter(|git| *git != new) else {
             return AccessVerdict::Static;
         };
@@ -586,7 +586,7 @@ impl Judge<'_> {
     }
 
     /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
-    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
+    pub fn plants_below(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         if run_config.is_in_cache(new) {
             return AccessVerdict::Static;
@@ -605,7 +605,7 @@ impl Judge<'_> {
 
     /// Judges changing a directory's mode, owner or access list: refused where Stockade or the user's programs look for
     /// something denied below it.
-    pub fn keeping(&self, directory: &Path) -> AccessVerdict {
+    pub fn directory_attributes(&self, directory: &Path) -> AccessVerdict {
         match self.run_policy.matcher().built_in_below(directory) {
             Some(denial) if !self.run_policy.run_config.is_private(directory) => {
                 AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
@@ -616,7 +616,7 @@ impl Judge<'_> {
 
     /// Judges moving or linking between the cache and the outside: by another name a later run could change what it is
     /// denied.
-    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
+    pub fn cache_border(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         match old.is_some_and(|old| run_config.is_in_cache(old)) == run_config.is_in_cache(new) {
             true => AccessVerdict::Static,
@@ -627,7 +627,7 @@ impl Judge<'_> {
     }
 
     /// Judges whether moving `old` to `new` would open something denied.
-    pub fn moving(&self, old: &Path, new: &Path) -> AccessVerdict {
+    pub fn rename_opens(&self, old: &Path, new: &Path) -> AccessVerdict {
         if self.run_policy.run_config.is_private(old) {
             return AccessVerdict::Static;
         }

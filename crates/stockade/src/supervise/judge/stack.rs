@@ -17,29 +17,29 @@ use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{Pinned, Place};
 use crate::supervise::run::Run;
 use crate::supervise::state::made::Made;
-use crate::supervise::state::nested_runs::Applying;
+use crate::supervise::state::nested_runs::CallerRuns;
 use crate::supervise::state::run_policy::RunPolicy;
 
 /// The policies that judge one call.
 pub struct PolicyStack<'a> {
     pub run: &'a Arc<Run>,
-    pub worker_fds: &'a WorkerFds,
+    pub fds: &'a WorkerFds,
     pub caller: &'a Caller<'a>,
-    pub nested_runs: &'a Applying,
+    pub nested_runs: &'a CallerRuns,
     /// The grants of this call beyond the policies.
     pub call_grants: &'a CallGrants,
 }
 
 impl PolicyStack<'_> {
     /// The policies that apply, the run's first.
-    pub fn realms(&self) -> impl Iterator<Item = &RunPolicy> {
+    pub fn policies(&self) -> impl Iterator<Item = &RunPolicy> {
         std::iter::once(self.run.policy()).chain(self.nested_runs.list.iter().map(|nested_run| &nested_run.run_policy))
     }
 
     fn judge<'a>(&'a self, run_policy: &'a RunPolicy) -> Judge<'a> {
         Judge {
             run_policy,
-            worker_fds: self.worker_fds,
+            fds: self.fds,
             caller: self.caller,
             indexes: &self.run.indexes,
             opened: None,
@@ -90,13 +90,13 @@ impl PolicyStack<'_> {
     }
 
     /// Judges truncating a file.
-    pub fn cutting(&self, object: &Pinned) -> AccessVerdict {
-        self.all(|judge| judge.cutting(object))
+    pub fn truncation(&self, object: &Pinned) -> AccessVerdict {
+        self.all(|judge| judge.truncation(object))
     }
 
     /// Whether a name is in the scratch directory of one of the runs.
     pub fn is_in_a_scratch(&self, name: &Path) -> bool {
-        self.realms()
+        self.policies()
             .any(|run_policy| run_policy.run_config.is_in_scratch(name))
     }
 
@@ -131,47 +131,47 @@ impl PolicyStack<'_> {
     pub fn is_closed_to_all(&self, access: Access, name: &Path) -> bool {
         let nested_runs = self.run.journal.nested_runs.all();
         let inner = nested_runs.iter().map(|nested_run| &nested_run.run_policy);
-        let mut realms = std::iter::once(self.run.policy()).chain(inner);
-        realms.all(|run_policy| self.judge(run_policy).name(access, name).is_refused())
+        let mut policies = std::iter::once(self.run.policy()).chain(inner);
+        policies.all(|run_policy| self.judge(run_policy).name(access, name).is_refused())
     }
 
     /// Whether a directory of this name would fill a submodule's or directory's place in another repository's index.
     pub fn fills_submodule(&self, directory: &Path, is_repository: &dyn Fn(&Path) -> bool) -> bool {
-        let mut realms = self
-            .realms()
+        let mut policies = self
+            .policies()
             .filter(|run_policy| !run_policy.run_config.is_private(directory));
-        realms.any(|run_policy| self.judge(run_policy).fills_submodule(directory, is_repository))
+        policies.any(|run_policy| self.judge(run_policy).fills_submodule(directory, is_repository))
     }
 
     /// Whether a file is refused only for being one that git obeys.
     pub fn is_closed_as_git_file(&self, place: &Place) -> bool {
         let is_open = |run_policy: &RunPolicy| self.judge(run_policy).is_open_but_for_git(Access::CHANGE, place.name());
-        self.place(Access::CHANGE, place).is_refused() && self.realms().all(is_open)
+        self.place(Access::CHANGE, place).is_refused() && self.policies().all(is_open)
     }
 
     /// Judges bringing something from outside into a `.git`, where only writing is allowed.
-    pub fn bringing(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
-        self.all(|judge| judge.bringing(old, new))
+    pub fn entry_in_git(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
+        self.all(|judge| judge.entry_in_git(old, new))
     }
 
     /// Judges whether what gets the name `new` contains, or leads to, something that couldn't be created there.
-    pub fn filling(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
-        self.all(|judge| judge.filling(arrival, new))
+    pub fn plants_below(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
+        self.all(|judge| judge.plants_below(arrival, new))
     }
 
     /// Judges changing a directory's mode, owner and access list.
-    pub fn keeping(&self, directory: &Path) -> AccessVerdict {
-        self.all(|judge| judge.keeping(directory))
+    pub fn directory_attributes(&self, directory: &Path) -> AccessVerdict {
+        self.all(|judge| judge.directory_attributes(directory))
     }
 
     /// Judges moving or linking between a cache and the outside.
-    pub fn keeping_apart(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
-        self.all(|judge| judge.keeping_apart(old, new))
+    pub fn cache_border(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
+        self.all(|judge| judge.cache_border(old, new))
     }
 
     /// Judges whether moving `old` to `new` would open something denied.
-    pub fn moving(&self, old: &Path, new: &Path) -> AccessVerdict {
-        self.all(|judge| judge.moving(old, new))
+    pub fn rename_opens(&self, old: &Path, new: &Path) -> AccessVerdict {
+        self.all(|judge| judge.rename_opens(old, new))
     }
 
     /// The reason why a program may not be executed, if it may not.
@@ -230,7 +230,7 @@ impl PolicyStack<'_> {
 
     /// Whether Landlock lets the caller read what has this name.
     pub fn is_read_natively(&self, name: &Path) -> bool {
-        self.realms()
+        self.policies()
             .all(|run_policy| run_policy.run_config.is_read_natively(name))
     }
 
@@ -242,7 +242,7 @@ impl PolicyStack<'_> {
     /// The last proof, if every policy has one.
     fn each(&self, prove: impl Fn(&RunPolicy) -> Option<MayContinue>) -> Option<MayContinue> {
         let mut proof = None;
-        for run_policy in self.realms() {
+        for run_policy in self.policies() {
             proof = Some(prove(run_policy)?);
         }
         proof
@@ -265,12 +265,12 @@ impl PolicyStack<'_> {
 
     /// Whether all policies count something as made by their own run.
     pub fn made(&self, is_among: impl Fn(&Made) -> bool) -> bool {
-        self.realms().all(|run_policy| is_among(&run_policy.made()))
+        self.policies().all(|run_policy| is_among(&run_policy.made()))
     }
 
     /// Records something that the caller made: it belongs to its run, and to those around it.
     pub fn note_made(&self, note: impl Fn(&mut MutexGuard<'_, Made>)) {
-        self.realms().for_each(|run_policy| note(&mut run_policy.made()));
+        self.policies().for_each(|run_policy| note(&mut run_policy.made()));
     }
 
     /// Forgets an object in all runs.
@@ -311,6 +311,6 @@ impl PolicyStack<'_> {
 
     /// The lowest value of a limit among the policies.
     pub fn lowest(&self, limit: impl Fn(&RunPolicy) -> Option<u64>) -> Option<u64> {
-        self.realms().filter_map(limit).min()
+        self.policies().filter_map(limit).min()
     }
 }

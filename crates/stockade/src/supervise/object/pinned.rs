@@ -1,4 +1,4 @@
-//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
+//! SystemVObjects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
 //! names for them, never on the path that was asked for.
 
 use crate::supervise::object::identity::Identity;
@@ -60,8 +60,8 @@ impl FileSystemKind {
 
 impl Pinned {
     /// Takes over a descriptor and asks the kernel for the object's name and status.
-    pub fn new(worker_fds: &WorkerFds, descriptor: OwnedFd) -> Result<Pinned, Errno> {
-        let name = PathBuf::from(OsString::from_vec(worker_fds.name_of(descriptor.as_fd())?));
+    pub fn new(fds: &WorkerFds, descriptor: OwnedFd) -> Result<Pinned, Errno> {
+        let name = PathBuf::from(OsString::from_vec(fds.name_of(descriptor.as_fd())?));
         let status = PinnedEntry::new(&file::entry_status(descriptor.as_fd(), c"")?);
         let system = FileSystemKind::of(descriptor.as_fd(), &status)?;
         Ok(Pinned {
@@ -74,8 +74,8 @@ impl Pinned {
     }
 
     /// As [`Pinned::new`], for the object that the caller's own descriptor refers to.
-    pub fn through(worker_fds: &WorkerFds, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
-        let mut pinned = Pinned::new(worker_fds, descriptor)?;
+    pub fn through(fds: &WorkerFds, descriptor: OwnedFd, number: i32) -> Result<Pinned, Errno> {
+        let mut pinned = Pinned::new(fds, descriptor)?;
         pinned.through = Some(number);
         Ok(pinned)
     }

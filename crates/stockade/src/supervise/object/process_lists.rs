@@ -53,23 +53,23 @@ impl ProcessLists {
         }
     }
 
-    pub fn open(&self, worker_fds: &WorkerFds, top: i32, caller: i32) -> io::Result<OwnedFd> {
+    pub fn open(&self, fds: &WorkerFds, top: i32, caller: i32) -> io::Result<OwnedFd> {
         let _turn = lock(&self.turn);
-        let list = self.of(worker_fds, top)?;
+        let list = self.of(fds, top)?;
         // If the kernel doesn't list children, the list has the caller at least.
         update(&list, below(top)?.into_iter().chain([caller]))?;
         Ok(list)
     }
 
-    fn of(&self, worker_fds: &WorkerFds, top: i32) -> io::Result<OwnedFd> {
+    fn of(&self, fds: &WorkerFds, top: i32) -> io::Result<OwnedFd> {
         let mut lists = lock(&self.lists);
-        if let Some(list) = lists.get(&top).and_then(|list| list.open(worker_fds)) {
+        if let Some(list) = lists.get(&top).and_then(|list| list.open(fds)) {
             return Ok(list);
         }
         // Remove the lists of nested runs that are over.
         lists.retain(|top, list| Path::new("/proc").join(top.to_string()).exists() || list.remove());
         let made = ProcListing::make()?;
-        let list = made.open(worker_fds).ok_or(io::ErrorKind::NotFound)?;
+        let list = made.open(fds).ok_or(io::ErrorKind::NotFound)?;
         lists.insert(top, made);
         Ok(list)
     }
@@ -93,10 +93,10 @@ impl ProcListing {
     }
 
     /// Returns `None` if another object has its name by now: a run may write `/dev/shm` by a grant.
-    fn open(&self, worker_fds: &WorkerFds) -> Option<OwnedFd> {
+    fn open(&self, fds: &WorkerFds) -> Option<OwnedFd> {
         let path = CString::new(self.path.as_os_str().as_encoded_bytes()).ok()?;
         let how = OpenHow::existing(libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW);
-        let list = file::open(worker_fds.root.as_fd(), &path, how).ok()?;
+        let list = file::open(fds.root.as_fd(), &path, how).ok()?;
         (Identity::of(list.as_fd()).ok() == Some(self.identity)).then_some(list)
     }
 

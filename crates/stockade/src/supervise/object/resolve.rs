@@ -34,7 +34,7 @@ pub enum Last {
 pub struct PathRequest<'a> {
     lists: &'a ProcessLists,
     caller: &'a Caller<'a>,
-    worker_fds: &'a WorkerFds,
+    fds: &'a WorkerFds,
     directory: i32,
     path: &'a Alleged,
     /// The `RESOLVE_*` flags of openat2(2).
@@ -45,7 +45,7 @@ impl<'a> PathRequest<'a> {
     /// `directory` is `AT_FDCWD` or a descriptor of the caller's.
     pub fn new(
         lists: &'a ProcessLists,
-        worker_fds: &'a WorkerFds,
+        fds: &'a WorkerFds,
         caller: &'a Caller<'a>,
         directory: i32,
         path: &'a Alleged,
@@ -53,7 +53,7 @@ impl<'a> PathRequest<'a> {
         PathRequest {
             lists,
             caller,
-            worker_fds,
+            fds,
             directory,
             path,
             restrictions: 0,
@@ -81,10 +81,10 @@ impl<'a> PathRequest<'a> {
             return self.object(last);
         }
         if self.directory == libc::AT_FDCWD {
-            return Pinned::new(self.worker_fds, self.caller.own_entry("cwd")?);
+            return Pinned::new(self.fds, self.caller.own_entry("cwd")?);
         }
         let descriptor = self.caller.descriptor(self.directory)?;
-        Pinned::through(self.worker_fds, descriptor, self.directory)
+        Pinned::through(self.fds, descriptor, self.directory)
     }
 
     /// The directory and the last component, which isn't followed.
@@ -96,7 +96,7 @@ impl<'a> PathRequest<'a> {
         let base = match self.base()? {
             // The directory itself is the parent, unless its entries differ from process to process.
             Base::Own(own) if directory.is_empty() => {
-                let parent = Pinned::new(self.worker_fds, own)?;
+                let parent = Pinned::new(self.fds, own)?;
                 return match parent.file_system() {
                     FileSystemKind::Process => self.place_at(parent.as_fd(), self.path.text()),
                     _ => Place::in_directory(parent, component),
@@ -164,7 +164,7 @@ impl<'a> PathRequest<'a> {
             return Err(Errno(libc::EXDEV));
         }
         if self.path.bytes().starts_with(b"/") && self.restrictions & confined == 0 {
-            return Ok(Base::Ours(self.worker_fds.root.as_fd()));
+            return Ok(Base::Ours(self.fds.root.as_fd()));
         }
         let own = match self.directory {
             libc::AT_FDCWD => self.caller.own_entry("cwd")?,
@@ -172,7 +172,7 @@ impl<'a> PathRequest<'a> {
         };
         // A process list has names alone, so paths below it are looked up in `/proc`.
         Ok(match self.lists.contains(own.as_fd()) {
-            true => Base::Ours(self.worker_fds.proc.as_fd()),
+            true => Base::Ours(self.fds.proc.as_fd()),
             false => Base::Own(own),
         })
     }
@@ -207,7 +207,7 @@ impl<'a> PathRequest<'a> {
             mode: 0,
             resolve: libc::RESOLVE_NO_MAGICLINKS | links | self.restrictions,
         };
-        Pinned::new(self.worker_fds, file::open(base, path, how)?)
+        Pinned::new(self.fds, file::open(base, path, how)?)
     }
 }
 
@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
     fn new(request: &'a PathRequest<'a>, base: BorrowedFd<'_>, path: &CStr, last: Last) -> Result<Self, Errno> {
         let bytes = path.to_bytes();
         let start = if bytes.starts_with(b"/") {
-            request.worker_fds.root.as_fd()
+            request.fds.root.as_fd()
         } else {
             base
         };
@@ -294,8 +294,8 @@ impl<'a> Walk<'a> {
                 return Ok(pinned);
             }
         }
-        let pinned = Pinned::new(self.request.worker_fds, self.current)?;
-        procfs::refuse_foreign(self.request.worker_fds, self.request.caller, pinned.name())?;
+        let pinned = Pinned::new(self.request.fds, self.current)?;
+        procfs::refuse_foreign(self.request.fds, self.request.caller, pinned.name())?;
         Ok(pinned)
     }
 
@@ -314,11 +314,11 @@ impl<'a> Walk<'a> {
             return Ok(WalkStep::On);
         }
         if is_kept {
-            return Ok(WalkStep::Done(Pinned::new(self.request.worker_fds, next)?));
+            return Ok(WalkStep::Done(Pinned::new(self.request.fds, next)?));
         }
         self.count_link()?;
         if self.is_in_proc(next.as_fd())? {
-            let directory = self.request.worker_fds.name_of(self.current.as_fd())?;
+            let directory = self.request.fds.name_of(self.current.as_fd())?;
             if !directory.starts_with(b"/proc") {
                 // Links of a second mount lead to the supervisor's own entries.
                 return Err(Errno(libc::EACCES));
@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_at_top_of_proc(&self) -> Result<bool, Errno> {
-        Ok(self.request.worker_fds.name_of(self.current.as_fd())? == b"/proc")
+        Ok(self.request.fds.name_of(self.current.as_fd())? == b"/proc")
     }
 
     /// Follows an ordinary link: its text takes the component's place.
@@ -379,7 +379,7 @@ impl<'a> Walk<'a> {
             return Err(Errno(libc::ENOENT));
         }
         if text.starts_with(b"/") {
-            self.current = self.request.worker_fds.root.as_fd().try_clone_to_owned()?;
+            self.current = self.request.fds.root.as_fd().try_clone_to_owned()?;
         }
         self.wants_directory |= self.left.is_empty() && text.ends_with(b"/");
         for component in components(text).into_iter().rev() {
@@ -393,7 +393,7 @@ impl<'a> Walk<'a> {
         if self.request.restrictions & libc::RESOLVE_NO_MAGICLINKS != 0 {
             return Err(Errno(libc::ELOOP));
         }
-        let worker_fds = self.request.worker_fds;
+        let fds = self.request.fds;
         let process = self.process();
         let own = procfs::own_directory(directory, process).ok_or(Errno(libc::EACCES))?;
         let how = OpenHow::existing(libc::O_PATH);
@@ -401,10 +401,10 @@ impl<'a> Walk<'a> {
         if is_last {
             let number = own.is_descriptors().then(|| text.to_str().ok()?.parse().ok()).flatten();
             let pinned = match number {
-                Some(number) => Pinned::through(worker_fds, object, number)?,
-                None => Pinned::new(worker_fds, object)?,
+                Some(number) => Pinned::through(fds, object, number)?,
+                None => Pinned::new(fds, object)?,
             };
-            procfs::refuse_foreign(worker_fds, self.request.caller, pinned.name())?;
+            procfs::refuse_foreign(fds, self.request.caller, pinned.name())?;
             if self.wants_directory && !pinned.is_directory() {
                 return Err(Errno(libc::ENOTDIR));
             }

@@ -59,12 +59,12 @@ impl Subject {
     }
 
     /// Pins the object.
-    pub fn object(&self, lists: &ProcessLists, worker_fds: &WorkerFds, caller: &Caller<'_>) -> Result<Pinned, Errno> {
-        let request = |directory: &i32, path| PathRequest::new(lists, worker_fds, caller, *directory, path);
+    pub fn object(&self, lists: &ProcessLists, fds: &WorkerFds, caller: &Caller<'_>) -> Result<Pinned, Errno> {
+        let request = |directory: &i32, path| PathRequest::new(lists, fds, caller, *directory, path);
         let object = match self {
             Subject::Path(directory, path, last) => request(directory, path).object(*last),
             Subject::PathOrDescriptor(directory, path, last) => request(directory, path).object_or_descriptor(*last),
-            Subject::Descriptor(number) => Pinned::through(worker_fds, caller.descriptor(*number)?, *number),
+            Subject::Descriptor(number) => Pinned::through(fds, caller.descriptor(*number)?, *number),
         }?;
         caller.confirm()?;
         Ok(object)

@@ -79,13 +79,13 @@ fn first(
             unconfined,
         }) => {
             let warden = spawned.warden;
-            let worker_fds = WorkerFds::new(listener, copies, warden, isolation);
-            let worker = worker_fds.and_then(|worker_fds| {
-                let _ = isolation.close_all_but(&mut worker_fds.numbers());
+            let fds = WorkerFds::new(listener, copies, warden, isolation);
+            let worker = fds.and_then(|fds| {
+                let _ = isolation.close_all_but(&mut fds.numbers());
                 let worker = Worker {
                     run: Arc::clone(run),
                     pool: Arc::new(WorkerPool::default()),
-                    worker_fds: Arc::new(worker_fds),
+                    fds: Arc::new(fds),
                 };
                 start_approvals(&worker, approver_pool.zip(unconfined))?;
                 Ok(worker)
@@ -95,7 +95,7 @@ fn first(
                     let (hold, heard) = channel();
                     spawned.hold = Some(hold);
                     let _ = sender.send(Ok(spawned));
-                    notify::wake_synchronously(worker.worker_fds.listener.as_fd());
+                    notify::wake_synchronously(worker.fds.listener.as_fd());
                     let served = serve(&worker);
                     if let Some(approvals) = &run.approvals {
                         approvals.close();
@@ -144,7 +144,7 @@ fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
     // Started before the domain is entered, and with the descriptors of this thread.
     let unconfined = asks.then(unconfined::start).transpose()?;
     let copies = Copies {
-        bell: spec.bell.map(stockade_sys::duplicate).transpose()?,
+        control: spec.control.map(stockade_sys::duplicate).transpose()?,
         domain: spec
             .workers_ruleset
             .filter(|_| asks)
@@ -157,7 +157,7 @@ fn begin(spec: &WardenSpec, socket: RawFd, asks: bool) -> io::Result<Begun> {
     }
     let mut spawned = warden::spawn_warden(spec)?;
     // The launcher closes the original descriptors itself.
-    let own = [&copies.bell, &copies.domain].into_iter().flatten();
+    let own = [&copies.control, &copies.domain].into_iter().flatten();
     let own = own.chain([&copies.orders]).map(AsRawFd::as_raw_fd);
     let mut kept: Vec<_> = [socket].into_iter().chain(own).collect();
     isolation.close_all_but(&mut kept)?;

@@ -25,7 +25,7 @@ use crate::supervise::handlers::stop::Stop;
 use crate::supervise::handlers::{stderr, table};
 use crate::supervise::judge::stack::PolicyStack;
 use crate::supervise::run::Run;
-use crate::supervise::state::nested_runs::Applying;
+use crate::supervise::state::nested_runs::CallerRuns;
 use crate::supervise::state::replays::Replay;
 use crate::warden::Order;
 use stockade_sys::file;
@@ -54,7 +54,7 @@ pub fn serve(worker: &Worker) -> Result<(), Fault> {
 pub struct Worker {
     pub run: Arc<Run>,
     pub pool: Arc<WorkerPool>,
-    pub worker_fds: Arc<WorkerFds>,
+    pub fds: Arc<WorkerFds>,
 }
 
 impl Worker {
@@ -71,7 +71,7 @@ impl Worker {
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR) => true,
                 // The caller was killed before its notification was received, or no process is left.
-                Some(libc::ENOENT) => !self.worker_fds.is_abandoned(),
+                Some(libc::ENOENT) => !self.fds.is_abandoned(),
                 _ => false,
             },
         }
@@ -89,17 +89,17 @@ impl Worker {
     fn end_run(&self, fault: &Fault) {
         self.run.journal.faults.note(FaultyPart::Supervisor, fault);
         let order = Message::new(Order::Kill as u32, 0, 0);
-        let _ = wire::send(self.worker_fds.orders.as_raw_fd(), &order);
+        let _ = wire::send(self.fds.orders.as_raw_fd(), &order);
     }
 
     fn receive(&self) -> io::Result<Notification> {
         fault::point("receiving", || "");
         // One worker at a time, so that the notification that was polled is there to be received.
         let _turn = lock(&self.pool.turn);
-        if !self.worker_fds.receiving_ends && !self.worker_fds.wait()? {
+        if !self.fds.receiving_ends && !self.fds.wait()? {
             return Err(io::Error::from_raw_os_error(libc::ENOENT));
         }
-        notify::receive(self.worker_fds.listener.as_fd())
+        notify::receive(self.fds.listener.as_fd())
     }
 
     fn handle(&self, notification: &Notification) {
@@ -110,15 +110,15 @@ impl Worker {
             self.finish(notification, result);
             return;
         }
-        let caller = Caller::new(&self.worker_fds, notification);
+        let caller = Caller::new(&self.fds, notification);
         let number = i64::from(notification.number);
         self.run.journal.count_call();
         if matches!(number, libc::SYS_write | libc::SYS_writev) {
-            let recorded = stderr::record(&self.run, &self.worker_fds, &caller, number);
+            let recorded = stderr::record(&self.run, &self.fds, &caller, number);
             self.answer(notification, Ok(recorded));
             return;
         }
-        let nested_runs = self.run.journal.nested_runs.of(&self.worker_fds, &caller);
+        let nested_runs = self.run.journal.nested_runs.of(&self.fds, &caller);
         nested_runs.note_call(self.run.journal.handled_calls());
         self.work(notification, &nested_runs, CallGrants::default(), table::dispatch);
     }
@@ -127,15 +127,15 @@ impl Worker {
     fn work(
         &self,
         notification: &Notification,
-        nested_runs: &Applying,
+        nested_runs: &CallerRuns,
         call_grants: CallGrants,
         task: impl FnOnce(&NotifyContext<'_>) -> Handled,
     ) {
-        let mut caller = Caller::new(&self.worker_fds, notification);
+        let mut caller = Caller::new(&self.fds, notification);
         caller.top = nested_runs.top;
         let judge = PolicyStack {
             run: &self.run,
-            worker_fds: &self.worker_fds,
+            fds: &self.fds,
             caller: &caller,
             nested_runs,
             call_grants: &call_grants,
@@ -174,7 +174,7 @@ impl Worker {
         spawn(move || {
             worker.attempt(&call.notification, |worker| {
                 fault::point("apart", || call.notification.number.to_string());
-                if worker.worker_fds.isolation.leave_directory().is_err() {
+                if worker.fds.isolation.leave_directory().is_err() {
                     worker.refuse(&call.notification, Errno(libc::EPERM));
                     return;
                 }
@@ -216,7 +216,7 @@ impl Worker {
                 let _slow = slow;
                 worker.attempt(&notification, |worker| {
                     fault::point("beyond", || "");
-                    let fds = &worker.worker_fds;
+                    let fds = &worker.fds;
                     if fds.isolation.begin_another(&mut fds.numbers()).is_err() {
                         return worker.refuse(&notification, Errno(libc::EPERM));
                     }
@@ -246,7 +246,7 @@ impl Worker {
 
     /// Sends the answer even while the run is stopped, for the prompt queue.
     pub fn answer_now(&self, notification: &Notification, answer: Result<CallAnswer, Errno>) {
-        let listener = self.worker_fds.listener.as_fd();
+        let listener = self.fds.listener.as_fd();
         let id = notification.id;
         // A target that was killed meanwhile takes no answer.
         match answer {
@@ -276,7 +276,7 @@ impl Worker {
         on_execute: OnExecute,
         effect: Option<Effect>,
     ) -> Result<i64, i32> {
-        let listener = self.worker_fds.listener.as_fd();
+        let listener = self.fds.listener.as_fd();
         let hand_over = || notify::inject(listener, notification.id, descriptor.as_fd(), on_execute);
         // While other workers are at work, no processor is idle.
         let injected = match self.pool.is_one_at_work() {
@@ -298,8 +298,8 @@ impl Worker {
             Ok(value) => (value, 0),
             Err(errno) => (0, errno),
         };
-        let sent = notify::answer(self.worker_fds.listener.as_fd(), notification.id, value, errno);
-        if self.worker_fds.is_interruptible
+        let sent = notify::answer(self.fds.listener.as_fd(), notification.id, value, errno);
+        if self.fds.is_interruptible
             && sent.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT))
             && result.is_ok()
         {
@@ -311,7 +311,7 @@ impl Worker {
     /// Starts another worker if a call waits and no worker is free for it.
     fn call_for_help(&self) {
         let is_enough = || self.pool.workers.load(Ordering::Relaxed) >= most_workers();
-        if !self.pool.is_busy() || is_enough() || !self.pool.is_time_to_look() || !self.worker_fds.has_more() {
+        if !self.pool.is_busy() || is_enough() || !self.pool.is_time_to_look() || !self.fds.has_more() {
             return;
         }
         self.pool.calls_alone.store(0, Ordering::Relaxed);
@@ -319,7 +319,7 @@ impl Worker {
         let (ready, is_ready) = sync_channel(1);
         let spawned = spawn(move || {
             // Until then it has copies of descriptors that this thread is about to hand over.
-            let fds = &worker.worker_fds;
+            let fds = &worker.fds;
             if fds.isolation.begin_another(&mut fds.numbers()).is_ok() {
                 let _ = ready.send(());
                 let _ = serve(&worker);
@@ -349,11 +349,11 @@ impl CallServer for Worker {
     }
 
     fn is_interrupted(&self, call: &Notification) -> bool {
-        Caller::new(&self.worker_fds, call).is_interrupted()
+        Caller::new(&self.fds, call).is_interrupted()
     }
 
     fn hold(&self) -> Result<Hold, &'static str> {
         let approvals = self.run.approvals.as_ref().ok_or("nothing can be asked")?;
-        Hold::begin(&self.worker_fds, approvals.gate())
+        Hold::begin(&self.fds, approvals.gate())
     }
 }

@@ -189,9 +189,9 @@ type KnownIndex = (Stamp, Option<Arc<Index>>);
 
 /// A cache of indexes, each valid until its file changes.
 #[derive(Default)]
-pub struct Indexes(Mutex<HashMap<PathBuf, KnownIndex>>);
+pub struct GitIndexes(Mutex<HashMap<PathBuf, KnownIndex>>);
 
-impl Indexes {
+impl GitIndexes {
     const MOST: usize = 64;
 
     /// Whether a repository's index has a submodule, or a directory, at a path below this one where there is a
@@ -225,7 +225,7 @@ impl Indexes {
         let is_settled = changed + Duration::from_secs(2) < SystemTime::now();
         if is_settled && index.as_ref().is_none_or(|index| index.shared.is_none()) {
             let mut known = lock(&self.0);
-            if known.len() >= Indexes::MOST {
+            if known.len() >= GitIndexes::MOST {
                 known.clear();
             }
             known.insert(path.to_path_buf(), (now, index.clone()));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::nested_runs::Labels;
+use super::nested_runs::NestedRuns;
 use super::run_policy::RunPolicy;
 use crate::approve::{Answer, EscalationRequest};
 use crate::audit::{Observer, Record, Refused, Seen};
@@ -30,7 +30,7 @@ pub struct Journal {
     /// The run's own policy.
     pub policy: RunPolicy,
     /// The nested runs, which have refusals of their own.
-    pub nested_runs: Labels,
+    pub nested_runs: NestedRuns,
     observer: Option<RunObserver>,
     /// The run's start.
     pub started: Instant,
@@ -46,7 +46,7 @@ impl Journal {
     pub fn new(policy: RunPolicy, observer: Option<RunObserver>, faults: Arc<Faults>) -> Journal {
         Journal {
             policy,
-            nested_runs: Labels::default(),
+            nested_runs: NestedRuns::default(),
             observer,
             started: Instant::now(),
             refusals: Mutex::default(),

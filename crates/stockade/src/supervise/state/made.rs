@@ -1,4 +1,4 @@
-//! Objects that the run has made, and names that were another's.
+//! SystemVObjects that the run has made, and names that were another's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::pseudo_terminal::PseudoTerminal;
-use super::system_v_objects::Objects;
+use super::system_v_objects::SystemVObjects;
 use crate::real_path::REPOSITORIES;
 use crate::supervise::object::identity::Identity;
 
-/// Objects that the run has made and may use for that reason.
+/// SystemVObjects that the run has made and may use for that reason.
 #[derive(Debug, Default)]
 pub struct Made {
     /// Unix sockets bound to a path.
@@ -38,7 +38,7 @@ pub struct Made {
     /// Files in `/dev/shm`.
     pub shared_memory: HashSet<Identity>,
     /// System V shared memory and semaphores.
-    pub system_v: Objects,
+    pub system_v: SystemVObjects,
     /// The names of these files, to be removed at the end. Kept for the whole run in the outermost one.
     shared_names: HashMap<PathBuf, Identity>,
     /// Pseudo-terminals.

@@ -77,8 +77,8 @@ impl NestedRun {
         self.warden.process
     }
 
-    fn is_alive(&self, worker_fds: &WorkerFds) -> bool {
-        procfs::look(worker_fds, self.warden.process)
+    fn is_alive(&self, fds: &WorkerFds) -> bool {
+        procfs::look(fds, self.warden.process)
             .is_some_and(|found| found.started == self.warden.started && !found.is_exiting)
     }
 }
@@ -92,9 +92,9 @@ pub struct NestRequest {
 
 impl NestRequest {
     /// Returns `None` if this can't be determined for sure, or if the nesting is too deep already.
-    pub fn new(worker_fds: &WorkerFds, caller: &Caller<'_>, nested_runs: &Applying) -> Option<NestRequest> {
+    pub fn new(fds: &WorkerFds, caller: &Caller<'_>, nested_runs: &CallerRuns) -> Option<NestRequest> {
         let process = caller.thread_group()?;
-        let found = procfs::look(worker_fds, process)?;
+        let found = procfs::look(fds, process)?;
         let nest_request = NestRequest {
             warden: Ancestor {
                 process,
@@ -110,7 +110,7 @@ impl NestRequest {
 
 /// The nested runs of a run.
 #[derive(Default)]
-pub struct Labels {
+pub struct NestedRuns {
     list: Mutex<Vec<Arc<NestedRun>>>,
     /// The number of nested runs: a run without any pays for reading this alone.
     count: AtomicUsize,
@@ -119,7 +119,7 @@ pub struct Labels {
     numbers: AtomicUsize,
 }
 
-impl Labels {
+impl NestedRuns {
     /// Counts one more connection, if there is room for it.
     pub fn connect(&self) -> bool {
         let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MOST;
@@ -182,15 +182,15 @@ impl Labels {
     }
 
     /// The nested runs that apply to a caller; all of them if that can't be determined.
-    pub fn of(&self, worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
+    pub fn of(&self, fds: &WorkerFds, caller: &Caller<'_>) -> CallerRuns {
         let all = self.all();
         if all.is_empty() {
-            return Applying::none(worker_fds);
+            return CallerRuns::none(fds);
         }
-        let ancestry = procfs::ancestry(worker_fds, caller.thread).filter(|_| caller.confirm().is_ok());
+        let ancestry = procfs::ancestry(fds, caller.thread).filter(|_| caller.confirm().is_ok());
         match ancestry {
-            Some(ancestry) => Applying::new(&all, &ancestry, worker_fds, caller),
-            None => Applying {
+            Some(ancestry) => CallerRuns::new(&all, &ancestry, fds, caller),
+            None => CallerRuns {
                 list: all,
                 top: NO_PROCESS,
                 is_certain: false,
@@ -201,7 +201,7 @@ impl Labels {
 
 /// The nested runs that apply to one caller.
 #[derive(Clone)]
-pub struct Applying {
+pub struct CallerRuns {
     /// The nested runs; the outermost needn't be first.
     pub list: Vec<Arc<NestedRun>>,
     /// The process at the top of the subtree that the caller may see and signal.
@@ -210,7 +210,7 @@ pub struct Applying {
     pub is_certain: bool,
 }
 
-impl Applying {
+impl CallerRuns {
     /// The number of the innermost nested run, if that is certain.
     pub fn innermost(&self) -> Option<usize> {
         self.list
@@ -226,37 +226,37 @@ impl Applying {
         }
     }
 
-    fn none(worker_fds: &WorkerFds) -> Applying {
-        Applying {
+    fn none(fds: &WorkerFds) -> CallerRuns {
+        CallerRuns {
             list: Vec::new(),
-            top: worker_fds.warden,
+            top: fds.warden,
             is_certain: true,
         }
     }
 
-    fn new(all: &[Arc<NestedRun>], ancestry: &[Ancestor], worker_fds: &WorkerFds, caller: &Caller<'_>) -> Applying {
+    fn new(all: &[Arc<NestedRun>], ancestry: &[Ancestor], fds: &WorkerFds, caller: &Caller<'_>) -> CallerRuns {
         let is_above = |nested_run: &&Arc<NestedRun>| ancestry.contains(&nested_run.warden);
         let mut list: Vec<_> = all.iter().filter(is_above).cloned().collect();
         let innermost =
             |nested_run: &Arc<NestedRun>| ancestry.iter().position(|ancestor| *ancestor == nested_run.warden);
         list.sort_by_key(innermost);
-        let mut top = list.first().map_or(worker_fds.warden, |nested_run| nested_run.warden());
+        let mut top = list.first().map_or(fds.warden, |nested_run| nested_run.warden());
         let dead = all
             .iter()
-            .filter(|nested_run| !is_above(nested_run) && !nested_run.is_alive(worker_fds));
+            .filter(|nested_run| !is_above(nested_run) && !nested_run.is_alive(fds));
         let mut orphaned = Vec::new();
         for nested_run in dead {
-            match nested_run.may_have_held(&list, caller) {
-                Ancestry::No => {}
-                Ancestry::Surely => orphaned.push(Arc::clone(nested_run)),
-                Ancestry::Perhaps => {
+            match nested_run.contained(&list, caller) {
+                WasInside::No => {}
+                WasInside::Yes => orphaned.push(Arc::clone(nested_run)),
+                WasInside::Unknown => {
                     top = NO_PROCESS;
                     orphaned.push(Arc::clone(nested_run));
                 }
             }
         }
         list.extend(orphaned);
-        Applying {
+        CallerRuns {
             list,
             top,
             is_certain: true,
@@ -265,26 +265,26 @@ impl Applying {
 }
 
 /// Whether a caller was below a warden that has ended.
-enum Ancestry {
+enum WasInside {
     No,
     /// Through a nested run inside that run.
-    Surely,
-    Perhaps,
+    Yes,
+    Unknown,
 }
 
 impl NestedRun {
     /// `living`: the nested runs with a living warden that the caller is below. An orphan's new parent was above its
     /// warden already, so a process below another warden was never below this one, unless that warden was.
-    fn may_have_held(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> Ancestry {
+    fn contained(&self, living: &[Arc<NestedRun>], caller: &Caller<'_>) -> WasInside {
         if living.iter().any(|nested_run| nested_run.above.contains(&self.number)) {
-            return Ancestry::Surely;
+            return WasInside::Yes;
         }
         let is_elsewhere = living.iter().any(|nested_run| !self.above.contains(&nested_run.number));
         let has_more = caller.filters().is_none_or(|filters| filters > self.filters);
         if is_elsewhere || !has_more {
-            Ancestry::No
+            WasInside::No
         } else {
-            Ancestry::Perhaps
+            WasInside::Unknown
         }
     }
 }

@@ -73,7 +73,7 @@ impl RunPolicy {
         Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
     }
 
-    /// Objects made under this policy, also in nested runs, that may be used for that reason.
+    /// SystemVObjects made under this policy, also in nested runs, that may be used for that reason.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         lock(&self.made)
     }

@@ -6,7 +6,7 @@ use stockade_sys::system_v::{self, Kind};
 
 /// The objects that a run has made.
 #[derive(Debug, Default)]
-pub struct Objects(HashMap<(Kind, i32), Object>);
+pub struct SystemVObjects(HashMap<(Kind, i32), Object>);
 
 #[derive(Debug)]
 struct Object {
@@ -16,13 +16,13 @@ struct Object {
     size: usize,
 }
 
-impl Objects {
+impl SystemVObjects {
     /// Most objects of a run at a time. The kernel has room for 4,096 segments.
     const MOST: usize = 256;
 
     /// Whether there is room for one more.
     pub fn has_room(&self) -> bool {
-        self.0.len() < Objects::MOST
+        self.0.len() < SystemVObjects::MOST
     }
 
     /// Whether the run has made it.

@@ -8,7 +8,7 @@ use crate::policy::Access;
 use crate::report::Kind;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{IsStatic, RefusedAttempt};
+use crate::supervise::handlers::enforce::{Attempt, IsStatic};
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::judge::policy::CLOSED;
 use crate::supervise::object::resolve::Last;
@@ -58,7 +58,7 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Handled 
         if mode & bit == 0 {
             return Ok(IsStatic::No);
         }
-        let attempt = RefusedAttempt::with(kind, subject.asked(), &object);
+        let attempt = Attempt::with(kind, subject.asked(), &object);
         context.enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
     };
     if ask(libc::R_OK, Access::READ, Kind::Read)? == IsStatic::Yes
@@ -71,7 +71,7 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Handled 
         && !object.is_directory()
         && let Some(reason) = context.judge.refuses_to_execute(&object)
     {
-        let attempt = RefusedAttempt::with(Kind::Execute, subject.asked(), &object);
+        let attempt = Attempt::with(Kind::Execute, subject.asked(), &object);
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED.into());
     }
@@ -90,7 +90,7 @@ pub fn watch(context: &NotifyContext<'_>) -> Handled {
     };
     let subject = Subject::Path(libc::AT_FDCWD, path, last);
     let object = context.object(&subject)?;
-    let attempt = RefusedAttempt::with(Kind::Read, subject.asked(), &object);
+    let attempt = Attempt::with(Kind::Read, subject.asked(), &object);
     context.enforce(
         context.judge.object(Access::READ, &object),
         &attempt,

@@ -13,7 +13,7 @@ use crate::supervise::call::caller::Alleged;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{IsStatic, RefusedAttempt};
+use crate::supervise::handlers::enforce::{Attempt, IsStatic};
 use crate::supervise::handlers::git::{config, renamed, submodules, taking_over};
 use crate::supervise::judge::may_continue::Change;
 use crate::supervise::judge::policy;
@@ -96,11 +96,7 @@ impl Form {
 }
 
 /// Judges a change of one entry. Returns `Some` if the kernel may make the call itself.
-fn judge_entry(
-    context: &NotifyContext<'_>,
-    place: &Place,
-    attempt: &RefusedAttempt<'_>,
-) -> Handled<Option<CallAnswer>> {
+fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>) -> Handled<Option<CallAnswer>> {
     context.caller().confirm()?;
     let verdict = match (attempt.kind, attempt.is_directory) {
         (Kind::Create, true) => context.judge.empty_directory(Access::WRITE, place),
@@ -131,9 +127,9 @@ pub fn make_directory(context: &NotifyContext<'_>, form: Form) -> Handled {
     let (operand, next) = form.operand(context)?;
     let mode = context.caller().registers.word(next);
     let place = operand.new_place(context)?;
-    let attempt = RefusedAttempt {
+    let attempt = Attempt {
         is_directory: true,
-        ..RefusedAttempt::without(Kind::Create, operand.path.bytes())
+        ..Attempt::without(Kind::Create, operand.path.bytes())
     };
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
@@ -157,7 +153,7 @@ pub fn make_node(context: &NotifyContext<'_>, form: Form) -> Handled {
     }
     let place = operand.new_place(context)?;
     crate::supervise::handlers::checks::refuse_set_user_id(context, mode, operand.path.bytes())?;
-    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
+    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
@@ -177,17 +173,17 @@ pub fn symlink(context: &NotifyContext<'_>, form: Form) -> Handled {
         return fail(libc::ENOENT);
     }
     let place = operand.new_place(context)?;
-    let attempt = RefusedAttempt::without(Kind::Create, operand.path.bytes());
+    let attempt = Attempt::without(Kind::Create, operand.path.bytes());
     if let Some(answer) = judge_entry(context, &place, &attempt)? {
         return Ok(answer);
     }
     context.enforce(
-        context.judge.bringing(None, place.name()),
+        context.judge.entry_in_git(None, place.name()),
         &attempt,
         place.name(),
         CLOSED,
     )?;
-    refuse_filling(context, &[Arrival::Link], place.name(), &attempt)?;
+    refuse_planting(context, &[Arrival::Link], place.name(), &attempt)?;
     taking_over::refuse_link(context, text.bytes(), None, (&place, None), operand.path.bytes())?;
     file::make_symlink(text.text(), place.parent.as_fd(), place.component())?;
     note_link(context, &place);
@@ -226,9 +222,9 @@ fn remove(context: &NotifyContext<'_>, operand: &DirectoryAndPath, flags: i32) -
     let place = operand.place(context)?;
     let found = refuse_missing(&place)?;
     refuse_what_stays(context, &place, found, flags)?;
-    let attempt = RefusedAttempt {
+    let attempt = Attempt {
         is_directory: flags == libc::AT_REMOVEDIR,
-        ..RefusedAttempt::on(Kind::Delete, operand.path.bytes())
+        ..Attempt::on(Kind::Delete, operand.path.bytes())
     };
     if let Some(found) = found
         && policy::is_shared_memory(place.name())
@@ -326,12 +322,7 @@ fn rename_with(context: &NotifyContext<'_>, from: &DirectoryAndPath, to: &Direct
     };
     let is_static = judge_move(context, (from, &old, moved), (to, &new, replaced), manner)?;
     if manner == RenameManner::Git {
-        renamed::replace(
-            context,
-            (&old, moved),
-            &new,
-            &RefusedAttempt::on(Kind::Write, to.path.bytes()),
-        )?;
+        renamed::replace(context, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
         return Ok(CallAnswer::Value(0));
     }
     if let Some(answer) = by_landlock(context, is_static, Change::Move) {
@@ -388,15 +379,15 @@ fn judge_move(
     }
     // An exchange removes both entries, and gives both names to something else.
     let (leaving, old_access) = match exchanges {
-        true => (RefusedAttempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
+        true => (Attempt::on(Kind::Write, from.path.bytes()), Access::WRITING),
         false => (
-            RefusedAttempt::on(Kind::Delete, from.path.bytes()),
+            Attempt::on(Kind::Delete, from.path.bytes()),
             Access::READ | Access::DELETE,
         ),
     };
     let arriving = match replaced {
-        Some(_) => RefusedAttempt::on(Kind::Write, to.path.bytes()),
-        None => RefusedAttempt::without(Kind::Create, to.path.bytes()),
+        Some(_) => Attempt::on(Kind::Write, to.path.bytes()),
+        None => Attempt::without(Kind::Create, to.path.bytes()),
     };
     let arrival = match (replaced, manner) {
         (_, RenameManner::Git) => context.judge.all(|judge| judge.git_renamed(new)),
@@ -421,32 +412,42 @@ fn judge_move(
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
-    refuse_across(context, Some(old_name), new_name, &arriving)?;
+    refuse_cache_border(context, Some(old_name), new_name, &arriving)?;
     refuse_closed_elsewhere(context, moved, &leaving, old_name)?;
-    context.enforce(context.judge.moving(old_name, new_name), &leaving, old_name, CLOSED)?;
-    refuse_bringing(context, (old_name, moved, first), new_name, &arriving)?;
-    refuse_filling(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
-    refuse_filling_from_own(context, (old, moved), new, &arriving)?;
+    context.enforce(
+        context.judge.rename_opens(old_name, new_name),
+        &leaving,
+        old_name,
+        CLOSED,
+    )?;
+    refuse_entry_in_git(context, (old_name, moved, first), new_name, &arriving)?;
+    refuse_planting(context, &arrivals(moved, old_name, first), new_name, &arriving)?;
+    refuse_planting_from_own(context, (old, moved), new, &arriving)?;
     refuse_unseen(context, (old_name, moved), new_name, &arriving)?;
     if exchanges {
-        refuse_filling_from_own(context, (new, replaced), old, &leaving)?;
+        refuse_planting_from_own(context, (new, replaced), old, &leaving)?;
         refuse_unseen(context, (new_name, replaced), old_name, &leaving)?;
         refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
-        refuse_filling(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
-        refuse_bringing(context, (new_name, replaced, second), old_name, &leaving)?;
-        context.enforce(context.judge.moving(new_name, old_name), &arriving, new_name, CLOSED)?;
+        refuse_planting(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
+        refuse_entry_in_git(context, (new_name, replaced, second), old_name, &leaving)?;
+        context.enforce(
+            context.judge.rename_opens(new_name, old_name),
+            &arriving,
+            new_name,
+            CLOSED,
+        )?;
     }
     Ok(IsStatic::No)
 }
 
 /// Refuses moves and links between the cache and the outside, with the errno of another file system.
-fn refuse_across(
+fn refuse_cache_border(
     context: &NotifyContext<'_>,
     old: Option<&Path>,
     new: &Path,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
-    let verdict = context.judge.keeping_apart(old, new);
+    let verdict = context.judge.cache_border(old, new);
     context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
 }
 
@@ -454,7 +455,7 @@ fn refuse_across(
 fn refuse_closed_elsewhere(
     context: &NotifyContext<'_>,
     moved: Option<PinnedEntry>,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
     name: &Path,
 ) -> Handled<()> {
     let Some(entry) = moved.filter(PinnedEntry::has_other_names) else {
@@ -479,16 +480,16 @@ fn arrivals(moved: Option<PinnedEntry>, name: &Path, is_static: IsStatic) -> Vec
 }
 
 /// Refuses to bring a link or a directory into a `.git` from outside.
-fn refuse_bringing(
+fn refuse_entry_in_git(
     context: &NotifyContext<'_>,
     (old, moved, is_static): (&Path, Option<PinnedEntry>, IsStatic),
     new: &Path,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
     if arrivals(moved, old, is_static) == [Arrival::File] {
         return Ok(());
     }
-    let verdict = context.judge.bringing(Some(old), new);
+    let verdict = context.judge.entry_in_git(Some(old), new);
     context.enforce(verdict, attempt, new, CLOSED).map(drop)
 }
 
@@ -498,7 +499,7 @@ fn refuse_unseen(
     context: &NotifyContext<'_>,
     (old, moved): (&Path, Option<PinnedEntry>),
     new: &Path,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
     let run_config = &context.run().policy().run_config;
     let is_granted = || run_config.policy.granting(Access::DELETE, old).is_some();
@@ -518,21 +519,21 @@ fn refuse_unseen(
 }
 
 /// Refuses to move a directory out of one that the run made, where no name is guarded, if its name begins one that is.
-fn refuse_filling_from_own(
+fn refuse_planting_from_own(
     context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<PinnedEntry>),
     new: &Place,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
     let leaves_own = || {
         context
             .judge
-            .realms()
+            .policies()
             .any(|run_policy| run_policy.made().leaves_own(old.name(), new.name()))
     };
     match moved {
         Some(moved) if moved.is_directory() && leaves_own() => {
-            refuse_filling(context, &[Arrival::Made], new.name(), attempt)
+            refuse_planting(context, &[Arrival::Made], new.name(), attempt)
         }
         _ => Ok(()),
     }
@@ -540,18 +541,18 @@ fn refuse_filling_from_own(
 
 /// Refuses an entry that would put something at a denied path below its new name. For a directory the errno is that of
 /// another file system: programs then copy it file by file, and each file is judged.
-fn refuse_filling(
+fn refuse_planting(
     context: &NotifyContext<'_>,
     arrivals: &[Arrival<'_>],
     new: &Path,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
     for arrival in arrivals {
         let errno = match arrival {
             Arrival::Directory(_) | Arrival::Made | Arrival::File => Errno(libc::EXDEV),
             Arrival::Link => CLOSED,
         };
-        context.enforce(context.judge.filling(*arrival, new), attempt, new, errno)?;
+        context.enforce(context.judge.plants_below(*arrival, new), attempt, new, errno)?;
     }
     Ok(())
 }
@@ -610,8 +611,8 @@ fn judge_link(
     if policy::is_shared_memory(name) && is_own_shared_memory(context, object.identity()) {
         return Ok(IsStatic::No);
     }
-    let arriving = RefusedAttempt::without(Kind::Create, to.path.bytes());
-    let leaving = RefusedAttempt::on(Kind::Write, from.path.bytes());
+    let arriving = Attempt::without(Kind::Create, to.path.bytes());
+    let leaving = Attempt::on(Kind::Write, from.path.bytes());
     let arrival = context.judge.new_entry(place);
     let is_in_scratch = arrival == AccessVerdict::Static || context.judge.is_in_a_scratch(name);
     // A nameless object was created by the holder of a descriptor for writing. In the scratch directory everything is
@@ -639,11 +640,11 @@ fn judge_link(
     if first == IsStatic::Yes && second == IsStatic::Yes {
         return Ok(IsStatic::Yes);
     }
-    refuse_across(context, object.has_name().then(|| object.name()), name, &arriving)?;
+    refuse_cache_border(context, object.has_name().then(|| object.name()), name, &arriving)?;
     if object.is_symlink() {
-        let verdict = context.judge.bringing(Some(object.name()), name);
+        let verdict = context.judge.entry_in_git(Some(object.name()), name);
         context.enforce(verdict, &arriving, name, CLOSED)?;
-        refuse_filling(context, &[Arrival::Link], name, &arriving)?;
+        refuse_planting(context, &[Arrival::Link], name, &arriving)?;
     }
     Ok(IsStatic::No)
 }
@@ -664,7 +665,7 @@ pub fn truncate(context: &NotifyContext<'_>) -> Handled {
     if object.is_directory() {
         return fail(libc::EISDIR);
     }
-    let attempt = RefusedAttempt::on(Kind::Write, operand.path.bytes());
+    let attempt = Attempt::on(Kind::Write, operand.path.bytes());
     let is_static = context.enforce(
         context.judge.object(Access::WRITE, &object),
         &attempt,

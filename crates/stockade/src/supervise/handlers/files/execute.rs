@@ -13,7 +13,7 @@ use crate::report::Kind;
 use crate::supervise::call::caller::Alleged;
 use crate::supervise::handlers::answer::{CallAnswer, Handled};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::judge::policy::CLOSED;
 use crate::supervise::judge::verdict::AccessVerdict;
@@ -42,13 +42,13 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Handled {
         .refuses_to_execute(&object)
         .filter(|_| object.is_regular());
     if let Some(reason) = refused {
-        let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
+        let attempt = Attempt::on(Kind::Execute, subject.asked());
         context.note(&attempt, object.name().as_os_str().as_encoded_bytes(), reason);
         return Err(CLOSED.into());
     }
     let answer = start(context, subject, object.name().as_os_str().as_encoded_bytes())?;
     refuse_interpreter(context, &object)?;
-    context.tell_allowed(&RefusedAttempt::on(Kind::Execute, subject.asked()), object.name());
+    context.tell_allowed(&Attempt::on(Kind::Execute, subject.asked()), object.name());
     // What lies in the base changes with the machine alone.
     if context.judge.object(Access::READ, &object) == AccessVerdict::Static {
         context.note_continued(Kind::Execute, subject.asked());
@@ -60,7 +60,7 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Handled {
 fn start(context: &NotifyContext<'_>, subject: &Subject, target: &[u8]) -> Handled {
     match context.judge.refuses_to_start(context.caller()) {
         Some(reason) => {
-            context.note(&RefusedAttempt::on(Kind::Execute, subject.asked()), target, reason);
+            context.note(&Attempt::on(Kind::Execute, subject.asked()), target, reason);
             Err(CLOSED.into())
         }
         None => Ok(CallAnswer::Continue(MayContinue::execute())),
@@ -79,7 +79,7 @@ fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Handled<(
     };
     match context.judge.refuses_to_execute(&found).filter(|_| found.is_regular()) {
         Some(reason) => {
-            let attempt = RefusedAttempt::on(Kind::Execute, subject.asked());
+            let attempt = Attempt::on(Kind::Execute, subject.asked());
             context.note(&attempt, found.name().as_os_str().as_encoded_bytes(), reason);
             Err(CLOSED.into())
         }

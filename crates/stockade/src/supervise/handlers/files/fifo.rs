@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Opens a FIFO with the target's flags, blocking.
 pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute: OnExecute) -> Handled {
-    let worker_fds = context.worker_fds();
+    let fds = context.fds();
     let (sender, receiver) = channel::<Result<io::Result<OwnedFd>, Fault>>();
     let opened = std::thread::scope(|scope| {
         let opening = std::thread::Builder::new()
@@ -26,7 +26,7 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
             .spawn_scoped(scope, || {
                 let opened = fault::contain(|| {
                     fault::point("fifo", || "");
-                    worker_fds.reopen(object.as_fd(), flags)
+                    fds.reopen(object.as_fd(), flags)
                 });
                 let _ = sender.send(opened);
             });
@@ -41,7 +41,7 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
                 Err(RecvTimeoutError::Timeout) if context.caller().is_interrupted() => {
                     // Repeated, since the thread may not have reached its open yet.
                     while let Err(RecvTimeoutError::Timeout) = {
-                        release(worker_fds, object);
+                        release(fds, object);
                         receiver.recv_timeout(LOOK_EVERY)
                     } {}
                     return fail(libc::EINTR);
@@ -54,6 +54,6 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
 }
 
 /// Makes the blocked open return by opening both sides for a moment.
-fn release(worker_fds: &WorkerFds, object: &Pinned) {
-    let _ = worker_fds.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
+fn release(fds: &WorkerFds, object: &Pinned) {
+    let _ = fds.reopen(object.as_fd(), libc::O_RDWR | libc::O_NONBLOCK);
 }

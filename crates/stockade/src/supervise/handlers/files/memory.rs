@@ -10,7 +10,7 @@ use crate::report::Kind;
 use crate::supervise::call::fds::WorkerFds;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::Pinned;
@@ -43,7 +43,7 @@ pub fn create(context: &NotifyContext<'_>) -> Handled {
     let name = context.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
     context.caller().confirm()?;
     if flags & MFD_EXEC != 0 {
-        let attempt = RefusedAttempt::on(Kind::Execute, name.as_bytes());
+        let attempt = Attempt::on(Kind::Execute, name.as_bytes());
         return Err(context.never(&attempt, b"memfd", NEVER_EXECUTED));
     }
     let made = make_unexecutable(&name, flags)?;
@@ -59,7 +59,7 @@ pub fn create(context: &NotifyContext<'_>) -> Handled {
 fn may_execute_everything(context: &NotifyContext<'_>) -> bool {
     context
         .judge
-        .realms()
+        .policies()
         .all(|run_policy| plan::executes(&run_policy.run_config.policy, "/"))
 }
 
@@ -103,7 +103,7 @@ pub fn refuse_to_make_executable(
         return Ok(());
     }
     let name = object.name().as_os_str().as_encoded_bytes();
-    Err(context.never(&RefusedAttempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
+    Err(context.never(&Attempt::on(Kind::Execute, name), name, NEVER_EXECUTED))
 }
 
 /// Limits the run's names in `/dev/shm` to as many as are recorded, since all are removed at its end.

@@ -9,7 +9,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::checks::refuse_set_user_id;
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::object::pinned::Pinned;
 use stockade_sys::file;
 
@@ -24,8 +24,13 @@ pub fn shareable(context: &NotifyContext<'_>, subject: &Subject) -> Handled<Pinn
 
 fn kept(context: &NotifyContext<'_>, subject: &Subject, object: Pinned) -> Handled<Pinned> {
     if object.is_directory() && object.has_name() {
-        let attempt = RefusedAttempt::with(Kind::Metadata, subject.asked(), &object);
-        context.enforce(context.judge.keeping(object.name()), &attempt, object.name(), NOT_YOURS)?;
+        let attempt = Attempt::with(Kind::Metadata, subject.asked(), &object);
+        context.enforce(
+            context.judge.directory_attributes(object.name()),
+            &attempt,
+            object.name(),
+            NOT_YOURS,
+        )?;
     }
     Ok(object)
 }
@@ -185,6 +190,6 @@ fn change_times(context: &NotifyContext<'_>, subject: &Subject, times: Times) ->
 
 /// `file_setattr`, which is refused: immutable, append-only and similar flags are the machine's.
 pub fn file_setattr(context: &NotifyContext<'_>) -> Handled {
-    let attempt = RefusedAttempt::on(Kind::Metadata, b"");
+    let attempt = Attempt::on(Kind::Metadata, b"");
     Err(context.never(&attempt, b"file_setattr", "no run changes file attributes"))
 }

@@ -15,7 +15,7 @@ use crate::supervise::call::caller::Alleged;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Effect, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{IsStatic, RefusedAttempt};
+use crate::supervise::handlers::enforce::{Attempt, IsStatic};
 use crate::supervise::handlers::git::config;
 use crate::supervise::handlers::stop::Stop;
 use crate::supervise::judge::may_continue::RegisterAccess;
@@ -235,7 +235,7 @@ impl Open {
         match content {
             Some(content) => {
                 let made = synthetic::file(context, &content)?;
-                let attempt = RefusedAttempt::on(Kind::Read, self.path.bytes());
+                let attempt = Attempt::on(Kind::Read, self.path.bytes());
                 context.tell_allowed(&attempt, Path::new(OsStr::from_bytes(self.path.bytes())));
                 Ok(Some(CallAnswer::Descriptor(made, self.on_execute())))
             }
@@ -328,7 +328,7 @@ impl Open {
         {
             return Ok(list);
         }
-        let attempt = RefusedAttempt::with(kind, self.path.bytes(), &object);
+        let attempt = Attempt::with(kind, self.path.bytes(), &object);
         let verdict = context.judge.object(access, &object);
         if self.has(libc::O_TRUNC) && object.is_regular() {
             crate::supervise::handlers::files::truncate::refuse_to_cut(context, &object, 0, self.path.bytes())?;
@@ -404,10 +404,10 @@ impl Open {
                 crate::supervise::handlers::files::fifo::open(context, &object, flags, on_execute)
             }));
         }
-        let opened = context.worker_fds().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
+        let opened = context.fds().reopen(object.as_fd(), flags & !libc::O_TRUNC)?;
         terminals::note_master(context, &object, opened.as_fd());
         // For a run that may not delete, the file was empty when it was judged; by now it may hold something.
-        if self.has(libc::O_TRUNC) && object.is_regular() && !context.judge.cutting(&object).is_refused() {
+        if self.has(libc::O_TRUNC) && object.is_regular() && !context.judge.truncation(&object).is_refused() {
             return Ok(CallAnswer::Depending(
                 opened,
                 self.on_execute(),
@@ -442,7 +442,7 @@ impl Open {
             // A dangling link names a directory.
             return fail(libc::EISDIR);
         }
-        let attempt = RefusedAttempt::without(Kind::Create, self.path.bytes());
+        let attempt = Attempt::without(Kind::Create, self.path.bytes());
         refuse_set_user_id(context, self.mode, self.path.bytes())?;
         if is_common_directory(place.name()) && context.judge.is_closed_as_git_file(&place) {
             return self.make_common_directory(context, &place).map(Some);

@@ -14,13 +14,13 @@ pub fn open(context: &NotifyContext<'_>, object: &Pinned, flags: i32, on_execute
     if !stands_in_for(context, object) {
         return None;
     }
-    let (worker_fds, caller) = (context.worker_fds(), context.caller());
+    let (fds, caller) = (context.fds(), context.caller());
     let list = context
         .run()
         .process_lists
-        .open(worker_fds, caller.top, caller.process())
+        .open(fds, caller.top, caller.process())
         .ok()?;
-    let opened = worker_fds.reopen(list.as_fd(), flags).ok()?;
+    let opened = fds.reopen(list.as_fd(), flags).ok()?;
     Some(CallAnswer::Descriptor(opened, on_execute))
 }
 

@@ -53,7 +53,7 @@ pub fn is_looking_for_hosts(context: &NotifyContext<'_>, path: &Alleged) -> bool
 /// A file without a name that contains this text and can't be changed.
 pub fn file(context: &NotifyContext<'_>, text: &[u8]) -> Handled<OwnedFd> {
     context.caller().confirm()?;
-    Ok(context.worker_fds().reopen(made(text)?.as_fd(), libc::O_RDONLY)?)
+    Ok(context.fds().reopen(made(text)?.as_fd(), libc::O_RDONLY)?)
 }
 
 /// Whether a path is that of the object that programs preload.
@@ -72,7 +72,7 @@ pub fn preloaded(context: &NotifyContext<'_>) -> Handled<OwnedFd> {
             let _ = object.set(made(stockade_preload::OBJECT)?);
         }
         let object = object.get().expect("it is there");
-        Ok(context.worker_fds().reopen(object.as_fd(), libc::O_RDONLY)?)
+        Ok(context.fds().reopen(object.as_fd(), libc::O_RDONLY)?)
     })
 }
 

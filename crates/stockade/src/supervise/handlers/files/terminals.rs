@@ -9,7 +9,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::call::procfs;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::policy::is_terminal_multiplexer;
 use crate::supervise::object::pinned::Pinned;
 use crate::supervise::state::made::Made;
@@ -25,7 +25,7 @@ pub fn is_own_terminal_device(object: &Pinned) -> bool {
 
 /// Opens the caller's terminal, if it is one that the run was given or made.
 pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) -> Handled {
-    let number: i64 = procfs::stat_field(context.worker_fds(), context.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
+    let number: i64 = procfs::stat_field(context.fds(), context.caller().thread, 7).ok_or(Errno(libc::ENXIO))?;
     let Ok(device) = u32::try_from(number as i32) else {
         return fail(libc::ENXIO);
     };
@@ -37,9 +37,9 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
     let path = terminal_path(major, minor);
     let path = CString::new(path).expect("no NUL");
     let opened = confine::open_path(&path)?;
-    let object = Pinned::new(context.worker_fds(), opened)?;
+    let object = Pinned::new(context.fds(), opened)?;
     let is_it = object.is_device() && object.device() == libc::makedev(major, minor);
-    let is_open = context.judge.realms().all(|run_policy| {
+    let is_open = context.judge.policies().all(|run_policy| {
         let is_given = run_policy
             .run_config
             .terminals
@@ -53,7 +53,7 @@ pub fn open_own(context: &NotifyContext<'_>, flags: i32, on_execute: OnExecute) 
         return fail(libc::ENXIO);
     }
     let flags = flags & !(libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC);
-    let opened = context.worker_fds().reopen(object.as_fd(), flags);
+    let opened = context.fds().reopen(object.as_fd(), flags);
     // By its own name it may be another user's, as after su(1); `/dev/tty` ignores the owner.
     let opened = match opened {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => given(object.device(), flags).ok_or(error)?,
@@ -103,9 +103,9 @@ pub fn set_size(context: &NotifyContext<'_>) -> Handled {
     let terminal = PseudoTerminal::behind(file.as_fd()).or_else(|| PseudoTerminal::of(file.as_fd()));
     let made =
         |run_policy: &RunPolicy| terminal.is_some_and(|terminal| run_policy.made().terminals.contains(&terminal));
-    if !context.judge.realms().any(made) {
+    if !context.judge.policies().any(made) {
         let reason = "the size of a terminal that the run didn't make stays as it is";
-        return Err(context.never(&RefusedAttempt::on(Kind::Metadata, b""), b"terminal", reason));
+        return Err(context.never(&Attempt::on(Kind::Metadata, b""), b"terminal", reason));
     }
     terminal::set_size(file.as_fd(), size)?;
     Ok(CallAnswer::Value(0))

@@ -12,7 +12,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::call::registers::Registers;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::judge::policy::CLOSED;
 use crate::supervise::object::pinned::Pinned;
@@ -26,7 +26,7 @@ pub fn cut(context: &NotifyContext<'_>) -> Handled {
     let registers = context.caller().registers;
     let (number, length) = (registers.int(0), registers.long(1) as i64);
     let copy = context.caller().same_file(number)?;
-    let object = Pinned::new(context.worker_fds(), copy.try_clone()?)?;
+    let object = Pinned::new(context.fds(), copy.try_clone()?)?;
     context.caller().confirm()?;
     if object.is_regular() {
         refuse_to_cut(context, &object, length, b"")?;
@@ -47,7 +47,7 @@ pub fn allocate(context: &NotifyContext<'_>) -> Handled {
     {
         let object = context.object(&Subject::Descriptor(registers.int(0)))?;
         let target = object.name().as_os_str().as_encoded_bytes();
-        context.note(&RefusedAttempt::on(Kind::Delete, b""), target, reason);
+        context.note(&Attempt::on(Kind::Delete, b""), target, reason);
         return fail(libc::EPERM);
     }
     // If no descriptor can be taken over, programs write instead.
@@ -128,9 +128,9 @@ pub fn refuse_to_cut(context: &NotifyContext<'_>, object: &Pinned, length: i64, 
     if u64::try_from(length).is_ok_and(|length| length >= object.length()) {
         return Ok(());
     }
-    let attempt = RefusedAttempt::on(Kind::Delete, asked);
+    let attempt = Attempt::on(Kind::Delete, asked);
     context
-        .enforce(context.judge.cutting(object), &attempt, object.name(), CLOSED)
+        .enforce(context.judge.truncation(object), &attempt, object.name(), CLOSED)
         .map(drop)
 }
 

@@ -18,7 +18,7 @@ use std::path::Path;
 use crate::policy::{Renamed, is_head};
 use crate::report::Reason;
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::policy::CLOSED;
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{PinnedEntry, Place};
@@ -33,7 +33,7 @@ pub fn replace(
     context: &NotifyContext<'_>,
     (old, moved): (&Place, Option<PinnedEntry>),
     new: &Place,
-    attempt: &RefusedAttempt<'_>,
+    attempt: &Attempt<'_>,
 ) -> Handled<()> {
     let never = |reason: &'static str| {
         let name = new.name().as_os_str().as_encoded_bytes();

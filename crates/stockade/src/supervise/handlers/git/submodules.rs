@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::real_path::is_absence;
 use crate::report::{Kind, Reason};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::object::pinned::{PinnedEntry, Place};
 
 /// Refuses to move a directory with a repository to where an index has a submodule, or a directory, with the errno of
@@ -32,10 +32,6 @@ pub fn refuse_move(
     let reason = "a repository doesn't come to be where the index of another has a submodule or a directory: git would start what \
                   its configuration names";
     let name = new.name().as_os_str().as_encoded_bytes();
-    context.note(
-        &RefusedAttempt::on(Kind::Write, asked),
-        name,
-        Reason::Never(reason.into()),
-    );
+    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
     fail(libc::EXDEV)
 }

@@ -10,7 +10,7 @@ use crate::policy::git_directory;
 use crate::real_path::{REPOSITORIES, is_absence};
 use crate::report::{Kind, Reason};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::policy::CLOSED;
 use crate::supervise::object::pinned::{PinnedEntry, Place};
 use crate::supervise::object::resolve;
@@ -67,9 +67,9 @@ pub fn refuse_move(
         return refuse_link(context, text.as_bytes(), Some(moved), (new, replaced), asked);
     }
     let takes_over = |made: &Made| made.uses_own && is_in_anothers_place(made, Some(moved), (new, replaced));
-    let mut realms = context.judge.realms();
+    let mut policies = context.judge.policies();
     if moved.is_directory()
-        && realms.any(|run_policy| !run_policy.run_config.is_private(new.name()) && takes_over(&run_policy.made()))
+        && policies.any(|run_policy| !run_policy.run_config.is_private(new.name()) && takes_over(&run_policy.made()))
     {
         let reason = "a directory doesn't take the place of another that the run didn't make, once the run has written, in one \
                       of its own, what is guarded elsewhere";
@@ -89,7 +89,7 @@ pub fn refuse_link(
     asked: &[u8],
 ) -> Handled<()> {
     let mut target = None;
-    for run_policy in context.judge.realms() {
+    for run_policy in context.judge.policies() {
         let is_meant = !run_policy.run_config.is_private(new.name());
         if !is_meant || !is_in_anothers_place(&run_policy.made(), moved, (new, replaced)) {
             continue;
@@ -120,11 +120,7 @@ fn is_in_anothers_place(
 
 fn note(context: &NotifyContext<'_>, new: &Place, asked: &[u8], reason: &'static str) {
     let name = new.name().as_os_str().as_encoded_bytes();
-    context.note(
-        &RefusedAttempt::on(Kind::Write, asked),
-        name,
-        Reason::Never(reason.into()),
-    );
+    context.note(&Attempt::on(Kind::Write, asked), name, Reason::Never(reason.into()));
 }
 
 /// The target of a link in this directory, and whether it is a directory. Through another link it may be anywhere: `/`.

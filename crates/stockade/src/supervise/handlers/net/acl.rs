@@ -71,7 +71,7 @@ impl Cleared {
     }
 
     /// The protocol check for a host by the approved grants.
-    fn opened_speech(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
+    fn opened_check(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         let approvals = self.run.approvals.as_deref();
         let lasting = approvals.and_then(|approvals| approvals.opened().name(name, port));
         self.once.name(name, port).max(lasting)
@@ -109,7 +109,7 @@ impl NetworkAcl for Cleared {
     fn name(&self, name: &Name, port: u16) -> Option<ProtocolCheck> {
         let mut policies = self.policies();
         let own = policies.next().and_then(|policy| policy.reach.name(name, port));
-        let mut all = own.max(self.opened_speech(name, port))?;
+        let mut all = own.max(self.opened_check(name, port))?;
         for policy in policies {
             all = all.min(policy.reach.name(name, port)?);
         }

@@ -23,7 +23,7 @@ use crate::report::{Kind, Reason};
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::stop::Stop;
 use crate::supervise::state::made::Made;
 use stockade_sys::notify::OnExecute;
@@ -78,25 +78,25 @@ pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes:
         && !socket::is_unconnected(target.as_fd())?
     {
         // The kernel returns the right error: in progress, connected or listening. No new connection is made.
-        let door = socket::for_domain(network.doors.v4, domain);
-        socket::connect(target.as_fd(), &socket::bytes(door))?;
+        let listener = socket::for_domain(network.listeners.v4, domain);
+        socket::connect(target.as_fd(), &socket::bytes(listener))?;
         return Ok(CallAnswer::Value(0));
     }
     let acl = Cleared::of(context);
     match peer(network, address)? {
         Peer::Names => {
-            visit(context, &target, domain, Purpose::Names, acl, None)?;
+            connect_to_relay(context, &target, domain, Purpose::Names, acl, None)?;
             Ok(CallAnswer::Value(0))
         }
         Peer::Host(name) => {
             let port = address.port();
-            let Some(speech) = acl.name(&name, port) else {
+            let Some(check) = acl.name(&name, port) else {
                 let host = format!("{}:{port}", name.as_str());
                 return Err(context.refuse(acl.refusal(Kind::Connect, &host, &host, Reason::NotGranted), REFUSED));
             };
             let host = format!("{}:{port}", name.as_str());
             acl.let_pass(Kind::Connect, &host, &host);
-            connect_host(context, target, domain, Destination { name, port, speech }, acl)
+            connect_host(context, target, domain, Destination { name, port, check }, acl)
         }
         Peer::Address => {
             require_address(context, &acl, address)?;
@@ -172,7 +172,7 @@ fn connect_host(
     let way = known_way(context, &destination, &acl)?;
     let dial = match way.filter(|way| blocks || is_here(way)).map(quickly) {
         Some(Quick::Connected(host)) => {
-            visit(context, &target, domain, Purpose::Host(destination), acl, Some(host))?;
+            connect_to_relay(context, &target, domain, Purpose::Host(destination), acl, Some(host))?;
             return Ok(CallAnswer::Value(0));
         }
         Some(Quick::Failed(errno)) => return Err(errno.into()),
@@ -189,7 +189,7 @@ fn connect_host(
             Err(Stop::Errno(Errno(errno @ (libc::EINTR | libc::EINPROGRESS)))) => (None, fail(errno)),
             Err(errno) => return Err(errno),
         };
-        visit(context, &target, domain, Purpose::Host(destination), acl, host)?;
+        connect_to_relay(context, &target, domain, Purpose::Host(destination), acl, host)?;
         answer
     }))
 }
@@ -206,21 +206,21 @@ fn connect_in_the_background(
     const MOMENT: Duration = Duration::from_millis(300);
     let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     if network.known(&destination.name).is_some() {
-        visit(context, &target, domain, Purpose::Host(destination), acl, None)?;
+        connect_to_relay(context, &target, domain, Purpose::Host(destination), acl, None)?;
         return Ok(CallAnswer::Value(0));
     }
     Ok(CallAnswer::apart(move |context| {
-        let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
+        let (network, control) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
         let begun = Instant::now();
         let mut gives_up = || begun.elapsed() > MOMENT || context.caller().is_interrupted();
-        let _ = network.find(bell, &destination.name, &mut gives_up);
+        let _ = network.find(control, &destination.name, &mut gives_up);
         let way = known_way(context, &destination, &acl)?;
         let host = match way.filter(is_here).map(quickly) {
             Some(Quick::Connected(host)) => Some(host),
             Some(Quick::Failed(errno)) => return Err(errno.into()),
             Some(Quick::NotYet(_)) | None => None,
         };
-        visit(context, &target, domain, Purpose::Host(destination), acl, host)?;
+        connect_to_relay(context, &target, domain, Purpose::Host(destination), acl, host)?;
         Ok(CallAnswer::Value(0))
     }))
 }
@@ -295,14 +295,14 @@ fn reach(
     dial: Option<Dial>,
 ) -> Handled<TcpStream> {
     const SLICE_MS: u8 = 50;
-    let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
+    let (network, control) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     let deadline = socket::send_timeout(target.as_fd())?.map(|time| Instant::now() + time);
     let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let mut gives_up = || is_late() || context.caller().is_interrupted();
     let why = || if is_late() { libc::EINPROGRESS } else { libc::EINTR };
     let mut dial = match dial {
         Some(dial) => dial,
-        None => match network.find(bell, &destination.name, &mut gives_up) {
+        None => match network.find(control, &destination.name, &mut gives_up) {
             Ok(found) => Dial::new(way(context, destination, &found, acl)?),
             Err(NoAddress::Failed) if gives_up() => return fail(why()),
             Err(_) => return fail(libc::EHOSTUNREACH),
@@ -316,7 +316,7 @@ fn reach(
 }
 
 /// Connects the target's socket to the relay and announces it there.
-fn visit(
+fn connect_to_relay(
     context: &NotifyContext<'_>,
     target: &OwnedFd,
     domain: i32,
@@ -324,17 +324,17 @@ fn visit(
     acl: Cleared,
     host: Option<TcpStream>,
 ) -> Handled<()> {
-    let (network, bell) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
-    let door = match network.doors.v6 {
-        Some(door) if domain == libc::AF_INET6 && socket::is_ipv6_only(target.as_fd())? => door,
-        _ => socket::for_domain(network.doors.v4, domain),
+    let (network, control) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
+    let listener = match network.listeners.v6 {
+        Some(listener) if domain == libc::AF_INET6 && socket::is_ipv6_only(target.as_fd())? => listener,
+        _ => socket::for_domain(network.listeners.v4, domain),
     };
     context.caller().confirm()?;
     // Another thread may have connected the socket somewhere else meanwhile.
     if !socket::is_unconnected(target.as_fd())? {
         return fail(libc::EISCONN);
     }
-    let connected = socket::connect(target.as_fd(), &socket::bytes(door));
+    let connected = socket::connect(target.as_fd(), &socket::bytes(listener));
     if has_begun(&connected) {
         context.release_socket(context.caller().registers.int(0));
         let from = socket::local_address(target.as_fd())?;
@@ -345,7 +345,7 @@ fn visit(
             has_host: host.is_some(),
             number: 0,
         };
-        network.expect(bell, from, pending, host)?;
+        network.expect(control, from, pending, host)?;
     }
     Ok(connected?)
 }
@@ -606,8 +606,8 @@ fn making(context: &NotifyContext<'_>, domain: i32, kind: i32, protocol: i32) ->
         (libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_DGRAM, libc::NETLINK_ROUTE) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Making::Whole,
         (libc::AF_INET | libc::AF_INET6, libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => {
-            let mut realms = context.judge.realms();
-            if realms.all(|run_policy| run_policy.run_config.policy.reach == NetworkPolicy::Everything) {
+            let mut policies = context.judge.policies();
+            if policies.all(|run_policy| run_policy.run_config.policy.reach == NetworkPolicy::Everything) {
                 Making::Whole
             } else {
                 Making::Mute
@@ -630,7 +630,7 @@ fn refuse(context: &NotifyContext<'_>, domain: i32, kind: i32) -> Handled {
             Reason::Never("no profile allows sockets of this kind".into()),
         ),
     };
-    context.note(&RefusedAttempt::on(kind, b""), target.as_bytes(), reason);
+    context.note(&Attempt::on(kind, b""), target.as_bytes(), reason);
     fail(libc::EPERM)
 }
 

@@ -13,7 +13,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::call::fds::Isolation;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::processes::nest;
 use crate::supervise::judge::policy::{CLOSED, Judge};
 use crate::supervise::judge::verdict::AccessVerdict;
@@ -98,14 +98,14 @@ fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address)
             return nest::connect(context);
         }
         let name = [b"@", address.0.get(PATH_AT + 1..).unwrap_or_default()].concat();
-        return Err(context.never(&RefusedAttempt::on(Kind::Socket, &name), &name, ABSTRACT));
+        return Err(context.never(&Attempt::on(Kind::Socket, &name), &name, ABSTRACT));
     };
     let object = context.request(libc::AT_FDCWD, &path).object(Last::Follow)?;
     context.caller().confirm()?;
     if !object.is_socket() {
         return fail(libc::ECONNREFUSED);
     }
-    let attempt = RefusedAttempt::on(Kind::Socket, path.bytes());
+    let attempt = Attempt::on(Kind::Socket, path.bytes());
     context.enforce(
         context.judge.all(|judge| verdict(judge, &object)),
         &attempt,
@@ -171,14 +171,14 @@ pub fn bind(context: &NotifyContext<'_>) -> Handled {
         return fail(libc::EINVAL);
     }
     let Some(path) = address.path()? else {
-        return Err(context.never(&RefusedAttempt::on(Kind::Socket, b""), b"@", ABSTRACT));
+        return Err(context.never(&Attempt::on(Kind::Socket, b""), b"@", ABSTRACT));
     };
     let place = context.request(libc::AT_FDCWD, &path).place()?;
     context.caller().confirm()?;
     if place.look().is_some() {
         return fail(libc::EADDRINUSE);
     }
-    let attempt = RefusedAttempt::without(Kind::Create, path.bytes());
+    let attempt = Attempt::without(Kind::Create, path.bytes());
     context.enforce(
         context.judge.place(Access::WRITE, &place),
         &attempt,
@@ -194,7 +194,7 @@ pub fn bind(context: &NotifyContext<'_>) -> Handled {
 fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Handled<()> {
     // The mode of a socket depends on the umask alone.
     context.mode_under_umask(0o777);
-    let as_given = match context.worker_fds().isolation {
+    let as_given = match context.fds().isolation {
         Isolation::Own => bind_as_given(context, socket, place, address),
         Isolation::Shared => fail(libc::EPERM),
     };
@@ -213,7 +213,7 @@ fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, a
 fn bind_as_given(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, address: &Address) -> Handled<()> {
     let directory = context.caller().own_entry("cwd")?;
     let (socket, parent) = (socket.try_clone_to_owned()?, place.parent.as_fd().try_clone_to_owned()?);
-    let (bytes, isolation) = (address.0.clone(), context.worker_fds().isolation);
+    let (bytes, isolation) = (address.0.clone(), context.fds().isolation);
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     crate::supervise::call::threads::spawn(move || {
         let bind = || -> std::io::Result<()> {
@@ -233,11 +233,11 @@ fn bind_as_given(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Pl
 
 /// Binds in the directory itself: the worker changes to it, since an address has room for a short path only.
 fn bind_by_name(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place) -> Handled<()> {
-    match context.worker_fds().isolation {
+    match context.fds().isolation {
         Isolation::Own => {
             confine::change_directory(place.parent.as_fd().as_raw_fd())?;
             let bound = socket::bind(socket, &unix_address(place.component().to_bytes()));
-            confine::change_directory(context.worker_fds().root.as_raw_fd())?;
+            confine::change_directory(context.fds().root.as_raw_fd())?;
             Ok(bound?)
         }
         Isolation::Shared => {

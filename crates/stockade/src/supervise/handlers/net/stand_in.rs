@@ -83,7 +83,7 @@ fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Handled {
     own.set_nonblocking(file::open_flags(target.as_fd())? & libc::O_NONBLOCK != 0)?;
     context.caller().confirm()?;
     let (number, id) = (context.caller().registers.int(0), context.notification.id);
-    notify::replace(context.worker_fds().listener.as_fd(), id, own.as_fd(), number)?;
+    notify::replace(context.fds().listener.as_fd(), id, own.as_fd(), number)?;
     context.release_socket(number);
     drop(own);
     let (acl, reason) = (Cleared::of(context), not_granted(context));

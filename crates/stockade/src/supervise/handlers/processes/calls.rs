@@ -11,7 +11,7 @@ use crate::report::{Kind, Reason};
 use crate::supervise::call::procfs;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::stop::Stop;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::state::run_policy::RunPolicy;
@@ -52,7 +52,7 @@ fn require_own(context: &NotifyContext<'_>, thread: i32) -> Handled<()> {
         return Ok(());
     }
     let task = format!("{process}/task/{thread}/stat");
-    if context.worker_fds().read_proc(&task).is_ok() {
+    if context.fds().read_proc(&task).is_ok() {
         let reason = "another thread's number may be another process's by the time of the call";
         return Err(refused(context, Kind::Syscall, reason));
     }
@@ -62,11 +62,11 @@ fn require_own(context: &NotifyContext<'_>, thread: i32) -> Handled<()> {
 }
 
 fn require_run(context: &NotifyContext<'_>, process: i32, kind: Kind) -> Handled<()> {
-    let exists = context.worker_fds().read_proc(&format!("{process}/stat")).is_ok();
+    let exists = context.fds().read_proc(&format!("{process}/stat")).is_ok();
     if !exists {
         return fail(libc::ESRCH);
     }
-    if procfs::is_below(context.worker_fds(), context.caller().top, process) {
+    if procfs::is_below(context.fds(), context.caller().top, process) {
         return Ok(());
     }
     Err(foreign(context, kind, &format!("process {process}")))
@@ -75,7 +75,7 @@ fn require_run(context: &NotifyContext<'_>, process: i32, kind: Kind) -> Handled
 /// Refuses a target that isn't a process of the run.
 pub fn foreign(context: &NotifyContext<'_>, kind: Kind, target: &str) -> Stop {
     let reason = "the process isn't part of the run";
-    context.never(&RefusedAttempt::on(kind, b""), target.as_bytes(), reason)
+    context.never(&Attempt::on(kind, b""), target.as_bytes(), reason)
 }
 
 /// Records that umasks differ: from the first `umask` on each process may have its own.
@@ -92,11 +92,7 @@ pub fn refuse(context: &NotifyContext<'_>) -> Handled {
 }
 
 fn refused(context: &NotifyContext<'_>, kind: Kind, reason: &'static str) -> Stop {
-    context.never(
-        &RefusedAttempt::without(kind, b""),
-        context.call_name().as_bytes(),
-        reason,
-    )
+    context.never(&Attempt::without(kind, b""), context.call_name().as_bytes(), reason)
 }
 
 /// `clone`, which also makes threads: they count like processes, but SPAWN doesn't cover them.
@@ -111,7 +107,7 @@ pub fn clone(context: &NotifyContext<'_>) -> Handled {
 /// A new process, counted if the run or a nested run limits their number.
 pub fn fork(context: &NotifyContext<'_>) -> Handled {
     if let Some(reason) = context.judge.incapable(Capabilities::SPAWN) {
-        context.note(&RefusedAttempt::without(Kind::Spawn, b""), b"process", reason);
+        context.note(&Attempt::without(Kind::Spawn, b""), b"process", reason);
         return fail(libc::EPERM);
     }
     counted(context)
@@ -121,13 +117,13 @@ fn counted(context: &NotifyContext<'_>) -> Handled {
     let nested_runs = context.judge.nested_runs.list.iter();
     let mut trees = nested_runs
         .map(|nested_run| (nested_run.warden(), &nested_run.run_policy))
-        .chain([(context.worker_fds().warden, context.run().policy())]);
+        .chain([(context.fds().warden, context.run().policy())]);
     if trees.all(|(warden, run_policy)| has_room(warden, run_policy)) {
         return Ok(CallAnswer::Continue(MayContinue::registers_decided(
             &context.caller().registers,
         )));
     }
-    let attempt = RefusedAttempt::without(Kind::Spawn, b"");
+    let attempt = Attempt::without(Kind::Spawn, b"");
     context.note(&attempt, b"process", Reason::Never(TOO_MANY_PROCESSES.into()));
     fail(libc::EAGAIN)
 }

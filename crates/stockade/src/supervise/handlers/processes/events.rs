@@ -12,7 +12,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::call::procfs;
 use crate::supervise::handlers::answer::{CallAnswer, Handled};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use stockade_sys::file::{self, Owner};
 
@@ -26,11 +26,7 @@ pub fn control(context: &NotifyContext<'_>) -> Handled {
             let (file, _) = shared(context)?;
             if ![0, libc::SIGIO].contains(&value) && is_inherited(&file)? {
                 let reason = "a process outside that shares the file would get that signal for its events";
-                return Err(context.never(
-                    &RefusedAttempt::on(Kind::Signal, b""),
-                    b"standard input or output",
-                    reason,
-                ));
+                return Err(context.never(&Attempt::on(Kind::Signal, b""), b"standard input or output", reason));
             }
             context.caller().confirm()?;
             file::set_signal_of_events(file.as_fd(), value)?;
@@ -90,7 +86,7 @@ fn own(context: &NotifyContext<'_>, owner: i32) -> Handled {
     }
     let target = format!("process {owner}");
     let reason = "a file's events may signal the process that asks for them alone";
-    Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), target.as_bytes(), reason))
+    Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason))
 }
 
 /// The caller's file for `O_ASYNC`. A device without an owner is refused, since the flag may give it one outside; a
@@ -100,7 +96,7 @@ fn signalling(context: &NotifyContext<'_>) -> Handled<OwnedFd> {
     let is_device = file::status(file.as_fd())?.st_mode & libc::S_IFMT == libc::S_IFCHR;
     if is_device && owner == Owner::None {
         let reason = "events of a terminal would signal its foreground group; F_SETOWN comes first";
-        return Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), b"terminal", reason));
+        return Err(context.never(&Attempt::on(Kind::Signal, b""), b"terminal", reason));
     }
     Ok(file)
 }
@@ -112,7 +108,7 @@ fn shared(context: &NotifyContext<'_>) -> Handled<(OwnedFd, Owner)> {
     let owner = file::owner(file.as_fd())?;
     match owner {
         Owner::None => {}
-        Owner::Process(process) if procfs::is_below(context.worker_fds(), context.caller().top, process) => {}
+        Owner::Process(process) if procfs::is_below(context.fds(), context.caller().top, process) => {}
         Owner::Process(process) => {
             return Err(calls::foreign(context, Kind::Signal, &format!("process {process}")));
         }

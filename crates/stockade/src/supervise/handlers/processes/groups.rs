@@ -21,7 +21,7 @@ use crate::supervise::call::errno::Errno;
 use crate::supervise::call::procfs;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 
 const GROUP: usize = 5;
@@ -68,7 +68,7 @@ pub fn set(context: &NotifyContext<'_>) -> Handled {
             let reason =
                 "a process with children or threads can't leave the process group that Stockade was started in";
             let target = format!("process group {current}");
-            return Err(context.never(&RefusedAttempt::on(Kind::Signal, b""), target.as_bytes(), reason));
+            return Err(context.never(&Attempt::on(Kind::Signal, b""), target.as_bytes(), reason));
         }
     }
     context.caller().confirm()?;
@@ -100,11 +100,11 @@ fn by_kernel(context: &NotifyContext<'_>) -> CallAnswer {
 }
 
 fn field<T: FromStr>(context: &NotifyContext<'_>, process: i32, field: usize) -> Option<T> {
-    procfs::stat_field(context.worker_fds(), process, field)
+    procfs::stat_field(context.fds(), process, field)
 }
 
 fn is_of_the_run(context: &NotifyContext<'_>, process: i32) -> bool {
-    procfs::is_below(context.worker_fds(), context.caller().top, process)
+    procfs::is_below(context.fds(), context.caller().top, process)
 }
 
 /// Whether the caller is in a session that its run created, which it can't leave for the old one.
@@ -112,9 +112,9 @@ fn is_apart(context: &NotifyContext<'_>, own: i32) -> bool {
     let Some(session) = field(context, own, SESSION) else {
         return false;
     };
-    let worker_fds = context.worker_fds();
-    if context.caller().top == worker_fds.warden {
-        session != worker_fds.session
+    let fds = context.fds();
+    if context.caller().top == fds.warden {
+        session != fds.session
     } else {
         session == own || is_of_the_run(context, session)
     }

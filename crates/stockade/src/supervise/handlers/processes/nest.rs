@@ -113,11 +113,11 @@ pub fn told(connection: OwnedFd) -> Option<Told> {
 /// refuses them, so that they come without their mark.
 pub fn connect(context: &NotifyContext<'_>) -> Handled {
     const REFUSED: Errno = Errno(libc::EAGAIN);
-    let nest_request = NestRequest::new(context.worker_fds(), context.caller(), context.judge.nested_runs);
+    let nest_request = NestRequest::new(context.fds(), context.caller(), context.judge.nested_runs);
     let nest_request = nest_request.ok_or(REFUSED)?;
     let (ours, theirs) = outer::pair()?;
     let connection = NestConnection::new(context.run(), ours).ok_or(REFUSED)?;
-    let listener = context.worker_fds().listener.as_fd();
+    let listener = context.fds().listener.as_fd();
     notify::replace(
         listener,
         context.notification.id,

@@ -121,7 +121,7 @@ pub fn by_descriptor(context: &NotifyContext<'_>) -> Handled {
     // A directory of `/proc` identifies a process too.
     let target = target.or_else(|| {
         let link = format!("{}/fd/{number}", context.caller().thread);
-        let name = context.worker_fds().read_proc_link(&link).ok()?;
+        let name = context.fds().read_proc_link(&link).ok()?;
         let name = Path::new(OsStr::from_bytes(&name));
         procfs::process_of(name).filter(|_| name.components().count() == 3)
     });
@@ -155,7 +155,7 @@ fn by_kernel(context: &NotifyContext<'_>) -> CallAnswer {
 
 fn is_thread_of(context: &NotifyContext<'_>, process: i32, thread: i32) -> bool {
     let path = format!("{process}/task/{thread}/stat");
-    context.worker_fds().read_proc(&path).is_ok()
+    context.fds().read_proc(&path).is_ok()
 }
 
 /// Reads the information. Longer information is the kernel's own; a shorter form doesn't exist.
@@ -182,14 +182,12 @@ enum Unheld {
 
 /// Pins a process by its number, or by that of one of its threads.
 fn hold(context: &NotifyContext<'_>, number: i32) -> Result<PinnedProcess, Unheld> {
-    let worker_fds = context.worker_fds();
-    let text = worker_fds
-        .read_proc(&format!("{number}/status"))
-        .map_err(|_| Unheld::Gone)?;
+    let fds = context.fds();
+    let text = fds.read_proc(&format!("{number}/status")).map_err(|_| Unheld::Gone)?;
     let process = status_field(&text, "Tgid:", 10).and_then(|process| process.try_into().ok());
     let process = process.ok_or(Unheld::Gone)?;
     let descriptor = other::process_descriptor(process).map_err(|_| Unheld::Gone)?;
-    let is_ours = procfs::is_below(worker_fds, context.caller().top, process)
+    let is_ours = procfs::is_below(fds, context.caller().top, process)
         && (number == process || is_thread_of(context, process, number));
     let group = group_of(context, process);
     // It wasn't collected meanwhile, so everything that was read is about this process.
@@ -205,7 +203,7 @@ fn hold(context: &NotifyContext<'_>, number: i32) -> Result<PinnedProcess, Unhel
 }
 
 fn group_of(context: &NotifyContext<'_>, process: i32) -> Option<i32> {
-    procfs::stat_field(context.worker_fds(), process, 5)
+    procfs::stat_field(context.fds(), process, 5)
 }
 
 fn to_process(context: &NotifyContext<'_>, number: i32, signal: i32, info: Option<&SignalInfo>) -> Handled {

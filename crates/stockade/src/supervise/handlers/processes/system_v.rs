@@ -11,7 +11,7 @@ use crate::report::{Kind as RefusalKind, Reason};
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::RefusedAttempt;
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::state::run_policy::RunPolicy;
 use stockade_sys::system_v::{self, Kind};
@@ -114,7 +114,7 @@ fn continued(context: &NotifyContext<'_>) -> CallAnswer {
 fn require_use(context: &NotifyContext<'_>) -> Handled<()> {
     let is_written = |grant: &Grant| grant.is_chosen() && grant.access.contains(Access::WRITE);
     let writes = |run_policy: &RunPolicy| run_policy.run_config.policy.grants.iter().any(is_written);
-    match context.judge.is_in_no_inner_run() && context.judge.realms().all(writes) {
+    match context.judge.is_in_no_inner_run() && context.judge.policies().all(writes) {
         true => Ok(()),
         false => calls::refuse(context).map(drop),
     }
@@ -135,10 +135,6 @@ fn require_own(context: &NotifyContext<'_>, kind: Kind) -> Handled<()> {
             "semaphores"
         }
     );
-    context.note(
-        &RefusedAttempt::without(RefusalKind::Syscall, b""),
-        target.as_bytes(),
-        reason,
-    );
+    context.note(&Attempt::without(RefusalKind::Syscall, b""), target.as_bytes(), reason);
     fail(libc::EACCES)
 }
