@@ -106,32 +106,6 @@ fn what_is_closed_in_a_tree_that_is_only_read_stays_so_and_its_neighbours_are_re
 }
 
 #[test]
-fn a_closed_file_stays_closed_by_its_other_names() {
-    let begun = marked("library")
-        .file("~/.ssh/id_ed25519", "secret")
-        .file("a/b", "b\n")
-        .file("out/c", "c\n");
-    fs::hard_link(begun.place.path("~/.ssh/id_ed25519"), begun.place.path("a/innocent")).unwrap();
-    let ran = begun
-        .bash("cat a/b; cat a/innocent")
-        .status(1)
-        .stdout("b\n")
-        .any_stderr()
-        .ends();
-    assert_eq!(ran.report()["enforcement"]["trace"], "marked");
-
-    let begun = marked("project").file("~/.ssh/id_ed25519", "secret").file("a/b", "b\n");
-    fs::hard_link(begun.place.path("~/.ssh/id_ed25519"), begun.place.path("a/innocent")).unwrap();
-    let ran = begun
-        .bash("cat a/b; cat a/innocent")
-        .status(1)
-        .stdout("b\n")
-        .stderr_has("@ROOT/a/innocent` (")
-        .ends();
-    assert_eq!(ran.report()["enforcement"]["trace"], "exact");
-}
-
-#[test]
 fn a_directory_that_cannot_be_listed_is_not_opened_unseen() {
     use std::os::unix::fs::PermissionsExt;
     let begun = marked("library")

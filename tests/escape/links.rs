@@ -1,7 +1,7 @@
 //! Links that the run makes to a secret open nothing, and hard links to one aren't made.
 
 use super::cases::{SUPERVISED, WRITING, attempts, in_tmp, works};
-use crate::common::{Probe, run};
+use crate::common::Probe;
 
 const SECRET: &[(&str, &str)] = &[
     (".env", "SECRET"),
@@ -112,29 +112,6 @@ fn a_hard_link_that_the_run_made() {
     }
 }
 
-/// Files with a second name that the run didn't give them.
-fn linked_before(closed: &[(&str, &str)]) -> Probe {
-    let links: Vec<String> = closed
-        .iter()
-        .map(|(name, other)| format!("os.link('{name}', '{other}')"))
-        .collect();
-    Probe::new()
-        .file("~/.netrc", "SECRET")
-        .file("~/.ssh/id", "SECRET")
-        .file("~/.config/gh/hosts.yml", "SECRET")
-        .file("~/.bash_history", "SECRET")
-        .file("~/.gnupg/private-keys-v1.d/x.key", "SECRET")
-        .file("~/.bashrc", "x")
-        .file("~/.config/systemd/user/a.service", "x")
-        .file("closed/x", "SECRET")
-        .file("plain", "plain")
-        .beside(&format!(
-            "os.link('@ROOT/plain', '@ROOT/again'); {}; ready(); time.sleep(60)",
-            links.join("; ")
-        ))
-        .works("read('@ROOT/again'); read('@ROOT/plain')")
-}
-
 #[test]
 fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
     let mut probe = Probe::new()
@@ -180,73 +157,6 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
         probe = probe.attempt(&format!("write('@HOME/{path}', 'ab')"));
     }
     probe.refused("trusted", "EACCES");
-}
-
-#[test]
-fn a_hard_link_from_before_the_run() {
-    let closed = [
-        ("@HOME/.netrc", "@ROOT/netrc"),
-        ("@HOME/.ssh/id", "@ROOT/id"),
-        ("@HOME/.config/gh/hosts.yml", "@ROOT/hosts"),
-        ("@HOME/.bash_history", "@ROOT/history"),
-        ("@HOME/.gnupg/private-keys-v1.d/x.key", "@ROOT/gpg"),
-        ("@ROOT/closed/x", "@ROOT/x"),
-    ];
-    for profile in SUPERVISED {
-        let mut probe = linked_before(&closed).flags(["--deny", "@ROOT/closed"]);
-        for (_, other) in closed {
-            for form in [
-                "read('@O')",
-                "openat2('@O')",
-                "call(21, '@O', 4) # access",
-                "l = fresh('/tmp'); os.symlink('@O', l)\ntry: read(l)\nfinally: os.unlink(l)",
-                "p = os.open('@O', os.O_PATH); read('/proc/self/fd/%d' % p)",
-            ] {
-                probe = probe.attempt(&form.replace("@O", other));
-            }
-            if WRITING.contains(&profile) {
-                probe = probe
-                    .attempt(&format!("os.close(os.open('{other}', os.O_RDWR))"))
-                    .attempt(&format!("os.truncate('{other}', 3)"))
-                    .attempt(&format!("os.link('{other}', '{other}.2'); read('{other}.2')"))
-                    // Into the scratch directory. Without confinement `/tmp` may be another file system.
-                    .attempt(&format!(
-                        "l = fresh(os.environ.get('TMPDIR', '@ROOT')); os.rename('{other}', l)\n\
-                         try: read(l)\n\
-                         finally: os.rename(l, '{other}')"
-                    ))
-                    .attempt(&format!("os.rename('{other}', '{other}.3'); read('{other}.3')"));
-            }
-        }
-        probe.refused(profile, "EACCES|EPERM");
-    }
-}
-
-#[test]
-fn a_guarded_file_by_another_name_from_before_the_run() {
-    for profile in WRITING {
-        let guarded = [
-            ("@HOME/.bashrc", "@ROOT/bashrc"),
-            ("@HOME/.config/systemd/user/a.service", "@ROOT/a"),
-        ];
-        let mut probe = linked_before(&guarded).works("read('@ROOT/bashrc')");
-        for (_, other) in guarded {
-            probe = probe.attempt(&format!("os.close(os.open('{other}', os.O_WRONLY | os.O_APPEND))"));
-            probe = probe.attempt(&format!("os.truncate('{other}', 3)"));
-            for flags in ["os.O_RDWR", "os.O_RDONLY | os.O_TRUNC"] {
-                probe = probe.attempt(&format!("os.close(os.open('{other}', {flags}))"));
-            }
-            probe = probe
-                .attempt(&format!("os.link('{other}', '{other}.2')"))
-                .attempt(&format!(
-                    "os.rename('{other}', '{other}.3'); os.rename('{other}.3', '{other}')"
-                ))
-                .attempt(&format!(
-                    "l = fresh(os.environ.get('TMPDIR', '@ROOT')); os.rename('{other}', l); os.rename(l, '{other}')"
-                ));
-        }
-        probe.refused(profile, "EACCES|EPERM");
-    }
 }
 
 #[test]
@@ -412,30 +322,6 @@ fn what_git_obeys_behind_links_in_a_repository() {
             probe.refused(profile, "EACCES|EPERM");
         }
     }
-}
-
-#[test]
-fn a_hard_link_that_is_made_during_the_run() {
-    let ran = run()
-        .profile("workspace")
-        .flags(["--trace", "exact"])
-        .file("~/.netrc", "SECRET")
-        .file("plain", "plain")
-        .after("ln plain again; (while ! test -e ready; do sleep 0.05; done; ln @HOME/.netrc alias) &")
-        // The look that finds it isn't the first one.
-        .bash(
-            "cat again; touch ready; while ! test -e alias; do sleep 0.05; done; \
-             while cat alias >/dev/null 2>&1; do sleep 0.2; done; cat alias",
-        )
-        .reporting()
-        .status(1)
-        .stdout("plain")
-        .any_stderr()
-        .ends();
-    let denials = ran.report()["denials"].clone();
-    let alias = ran.place.path("alias");
-    assert_eq!(denials[0]["target"], alias.to_str().unwrap(), "{denials:#}");
-    assert!(denials[0].to_string().contains(".netrc"), "{denials:#}");
 }
 
 #[test]

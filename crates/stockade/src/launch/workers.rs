@@ -1,4 +1,4 @@
-//! The Landlock domain of the supervisor's workers: the widest set that the policy could ever grant, and the listing of homes.
+//! The Landlock domain of the supervisor's workers: the widest set that the policy could ever grant.
 //!
 //! A bug in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
 //! Landlock lets a confined thread read the memory only of processes in its own domain or a nested one.
@@ -12,7 +12,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, Ru
 
 use super::LaunchError;
 use super::prepare::descriptor;
-use crate::plan::{self, Links, Plan};
+use crate::plan::{Links, Plan};
 use crate::ruleset::{allow, pin};
 
 /// The ruleset with the rights that workers need beyond the run's own rules, which are added to both.
@@ -41,14 +41,6 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
             && let Some(file) = nearest(above, rule.links).map_err(failed)?
         {
             allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
-        }
-    }
-    for path in &plan.workers_lists {
-        if let Ok(file) = pin(path, Links::Followed)
-            && file.metadata().is_ok_and(|found| found.is_dir())
-        {
-            let failed = |error| LaunchError::Open(path.clone(), error);
-            allow(ruleset.as_fd(), &file, plan::right_to_list(), plan.handled).map_err(failed)?;
         }
     }
     Ok(ruleset)

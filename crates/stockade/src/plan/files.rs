@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags};
 use super::calls::{Sockets, Trace};
 use super::{Part, Reading, Reads, Watch};
 use crate::command::BASE_TREES;
-use crate::policy::{Access, DenialKind, DenialRule, Grant, GrantExtent, PARENTS_OF_HOMES, Policy, Target, lies_below};
+use crate::policy::{Access, DenialKind, DenialRule, Grant, GrantExtent, Policy, Target, lies_below};
 use crate::profile::Origin;
 
 /// The highest ABI whose rights this release knows.
@@ -297,32 +297,8 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     chosen.chain(served).collect()
 }
 
-/// The directories with closed names: homes, and the paths that a flag closed. The workers list them to recognize such
-/// a file by its other names, and read nothing there.
-pub(super) fn workers_lists(policy: &Policy) -> Vec<PathBuf> {
-    let of_target = |denial: &DenialRule| match &denial.target {
-        // For merely guarded paths the homes are enough.
-        Target::Path(path) if denial.closes_reading() => vec![path.clone()],
-        Target::Listed(listed) => {
-            let homes = listed.entries.iter().map(|entry| entry.place.clone());
-            homes.chain(PARENTS_OF_HOMES.map(PathBuf::from)).collect()
-        }
-        Target::Path(_) | Target::Glob { .. } | Target::GitDirectories | Target::AllBut { .. } => Vec::new(),
-    };
-    let mut places: Vec<_> = policy
-        .denials
-        .iter()
-        .flat_map(of_target)
-        // A home that is `/` would be the whole machine.
-        .filter(|place| place.parent().is_some())
-        .collect();
-    places.sort_unstable();
-    places.dedup_by(|path, above| path.starts_with(above));
-    places
-}
-
 /// The right to list a directory.
-pub fn right_to_list() -> u64 {
+fn right_to_list() -> u64 {
     BitFlags::from(AccessFs::ReadDir).bits()
 }
 

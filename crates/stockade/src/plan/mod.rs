@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 pub use calls::Trace;
 pub use files::{
-    Cover, FileRule, Handled, Links, WorkersRule, is_looked_through, right_to_list, rights_of_own_proc,
-    rights_on_behalf, rights_on_entries,
+    Cover, FileRule, Handled, Links, WorkersRule, is_looked_through, rights_of_own_proc, rights_on_behalf,
+    rights_on_entries,
 };
 pub use reads::{KeptExact, Opening, Part, Reads, is_too_large, kept_exact, must_be_open};
 pub use shortfall::{Missing, Shortfall};
@@ -95,8 +95,6 @@ pub struct Plan {
     pub native: Vec<PathBuf>,
     /// The workers' additional rules, if there is a supervisor.
     pub workers_rules: Vec<WorkersRule>,
-    /// Directories that the workers may list in addition, with all below them: those with closed names.
-    pub workers_lists: Vec<PathBuf>,
     /// The workers' rights on the scratch directory and the cache.
     pub workers_private: u64,
     /// The target's rights on a cache, if the run may have one: the supervisor does the writing there.
@@ -210,10 +208,6 @@ pub fn compile(policy: &Policy, ability: Ability, accepted: &[Shortfall], reads:
         native: reads.trees(policy).map(Path::to_path_buf).collect(),
         workers_rules: match watch {
             Watch::Supervised(_) => files::workers_rules(policy, &rights),
-            Watch::Alone | Watch::None => Vec::new(),
-        },
-        workers_lists: match watch {
-            Watch::Supervised(_) => files::workers_lists(policy),
             Watch::Alone | Watch::None => Vec::new(),
         },
         workers_private: rights.of_writing_workers(),

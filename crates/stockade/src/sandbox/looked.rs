@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -37,12 +37,6 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of the directory at an absolute path; `None` if there is none.
-    pub(super) fn of(path: &Path) -> Option<Stamp> {
-        // The path is absolute, so the directory doesn't matter.
-        Stamp::at(io::stderr().as_fd(), path)
-    }
-
     /// The same at a path relative to a directory. An empty one means the directory.
     pub(super) fn at(directory: BorrowedFd<'_>, path: &Path) -> Option<Stamp> {
         let path = CString::new(path.as_os_str().as_bytes()).ok()?;
@@ -259,6 +253,8 @@ fn word(text: &[u8]) -> Option<(&str, &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
 
     fn names(looked: &Looked, node: usize) -> Vec<(String, bool)> {
@@ -271,7 +267,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_again() {
         let state = tempfile::tempdir().unwrap();
-        let stamp = Stamp::of(state.path());
+        let stamp = Stamp::at(std::fs::File::open(state.path()).unwrap().as_fd(), Path::new(""));
         assert!(stamp.is_some() && !stamp.unwrap().is_settled());
         let mut seen = Seen::default();
         for (depth, name, stamp) in [

@@ -16,7 +16,6 @@ mod outside;
 mod own_sockets;
 mod reads;
 mod repositories;
-mod second_names;
 mod withheld;
 mod written;
 

@@ -1,9 +1,9 @@
 //! The parts of a run's trees that Landlock alone may open for reading: one walk through them finds the closed paths.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, File, FileType, Metadata, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -18,7 +18,6 @@ use nix::unistd::{AccessFlags, Uid, faccessat};
 
 use super::looked::{self, Closings, Looked, Seen, Stamp};
 use super::mounts::Mounts;
-use super::second_names;
 use crate::blobs;
 use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_large, must_be_open};
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
@@ -179,7 +178,6 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
     }
     let matcher = Matcher::new(policy);
     let closings = Closings::of(policy);
-    let by_other_names = second_names::closed(policy, &matcher, state, &closings.key(&"second names"));
     let mut walk = ReadsWalk {
         matcher,
         placed: Placed::of(policy, Access::READ),
@@ -190,11 +188,10 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
         around: BTreeSet::new(),
         budget,
         repository: blobs::LastOpened::default(),
-        by_other_names: by_other_names.iter().copied().collect(),
     };
     let (mut seen, mut is_unfinished) = (Vec::new(), false);
     let mut through = |walk: &mut ReadsWalk<'_>, tree: &Path| {
-        let key = closings.key(&(tree.as_os_str().as_bytes(), &by_other_names));
+        let key = closings.key(&tree.as_os_str().as_bytes());
         let known = state.map(|state| Looked::load(state, &key)).unwrap_or_default();
         let mut now = Seen::default();
         let found = walk.through(tree, &known, &mut now);
@@ -289,8 +286,6 @@ fn trees(policy: &Policy) -> BTreeMap<&Path, (Access, Links)> {
 struct ReadsWalk<'a> {
     matcher: Matcher<'a>,
     placed: Placed,
-    /// Files that are closed by another name.
-    by_other_names: HashSet<(u64, u64)>,
     /// The grants to write.
     written: Vec<&'a Grant>,
     /// The closed paths.
@@ -433,7 +428,7 @@ impl ReadsWalk<'_> {
             if is_among_objects && !begins && is_named_by_git(&name) {
                 continue;
             }
-            if !begins && !kind.is_dir() && !is_device(kind) && self.by_other_names.is_empty() {
+            if !begins && !kind.is_dir() && !is_device(kind) {
                 continue;
             }
             let path = directory.join(&name);
@@ -443,7 +438,7 @@ impl ReadsWalk<'_> {
                 if kind.is_dir() {
                     listed.directories.push((name, false));
                 }
-            } else if self.closes(&path, &entry, kind) {
+            } else if self.closes(&path, kind) {
                 listed.holds_closed = true;
                 self.close(&path, tree, KeptExact::Closed)?;
             } else if kind.is_dir() {
@@ -467,14 +462,8 @@ impl ReadsWalk<'_> {
     }
 
     /// Whether a path is closed. Devices are opened below `/dev` alone.
-    fn closes(&self, path: &Path, entry: &DirEntry, kind: FileType) -> bool {
-        let is_other_name = || {
-            let found = entry.metadata();
-            found.is_ok_and(|found| self.by_other_names.contains(&(found.dev(), found.ino())))
-        };
-        self.is_denied(path)
-            || is_device(kind) && !path.starts_with("/dev")
-            || kind.is_file() && !self.by_other_names.is_empty() && is_other_name()
+    fn closes(&self, path: &Path, kind: FileType) -> bool {
+        self.is_denied(path) || is_device(kind) && !path.starts_with("/dev")
     }
 
     /// Whether the lists close a file whose content the repository around holds, or a directory, whose files then count one
@@ -494,11 +483,7 @@ impl ReadsWalk<'_> {
     }
 
     fn closes_file(&self, path: &Path) -> bool {
-        let is_other = |found: Metadata| {
-            is_device(found.file_type()) && !path.starts_with("/dev")
-                || self.by_other_names.contains(&(found.dev(), found.ino()))
-        };
-        self.is_denied(path) || fs::symlink_metadata(path).is_ok_and(is_other)
+        self.is_denied(path) || fs::symlink_metadata(path).is_ok_and(|found| self.closes(path, found.file_type()))
     }
 
     fn is_denied(&self, path: &Path) -> bool {
@@ -615,7 +600,6 @@ mod tests {
         let mut walk = ReadsWalk {
             matcher: Matcher::new(&policy),
             placed: Placed::of(&policy, Access::READ),
-            by_other_names: HashSet::new(),
             written: Vec::new(),
             closed: BTreeSet::new(),
             around: BTreeSet::new(),

@@ -31,7 +31,6 @@ pub use handlers::processes::nest::{Told, request, told};
 pub use object::identity::Identity;
 pub use run::{Run, RunServices};
 pub use serve::first::Supervisor;
-pub use state::hard_links::closed_names;
 pub use state::journal::RunObserver;
 pub use state::run_config::RunConfig;
 pub use state::script::{Script, ServedTo};

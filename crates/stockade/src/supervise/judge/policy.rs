@@ -23,7 +23,6 @@ use crate::supervise::call::procfs;
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{FileSystemKind, Pinned, PinnedEntry, Place};
 use crate::supervise::state::git_indexes::GitIndexes;
-use crate::supervise::state::hard_links::Number;
 use crate::supervise::state::made::Made;
 use crate::supervise::state::pseudo_terminal::PseudoTerminal;
 use crate::supervise::state::run_policy::RunPolicy;
@@ -78,10 +77,7 @@ impl Judge<'_> {
         if verdict.is_refused() && access == Access::READ && self.is_in_repository(object) {
             return AccessVerdict::OnBehalf;
         }
-        if verdict.is_refused() || verdict == AccessVerdict::Static || !object.has_other_names() {
-            return verdict;
-        }
-        verdict.and(self.by_other_names(access, object.number()))
+        verdict
     }
 
     /// Whether the lists close a file whose content the repository around holds: the run reads it there.
@@ -93,19 +89,6 @@ impl Judge<'_> {
         let objects = objects.and_then(|objects| blobs::Objects::open(&objects));
         let read = || self.fds.reopen(object.as_fd(), libc::O_RDONLY).map(File::from);
         objects.is_some_and(|objects| read().and_then(|file| objects.hold(&file)).unwrap_or(false))
-    }
-
-    /// Judges a file by the denied name that it may have: a file denied by one name is denied by all.
-    pub fn by_other_names(&self, access: Access, file: Number) -> AccessVerdict {
-        let Some(name) = self.run_policy.closed_name(file) else {
-            return AccessVerdict::OnBehalf;
-        };
-        // One access at a time, so that a missing grant for one doesn't hide that the other is denied.
-        let denied = access
-            .iter()
-            .map(|one| self.name(one, &name))
-            .find(|verdict| matches!(verdict, AccessVerdict::Refused(Reason::Denied(_))));
-        denied.unwrap_or(AccessVerdict::OnBehalf)
     }
 
     /// Judges access to the entry at a place: creating it, or removing and replacing it.

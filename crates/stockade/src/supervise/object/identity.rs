@@ -36,11 +36,6 @@ impl Identity {
         self.device
     }
 
-    /// The inode's number.
-    pub fn inode(&self) -> u64 {
-        self.inode
-    }
-
     /// The identity of an open object.
     pub fn of(object: BorrowedFd<'_>) -> Result<Identity, Errno> {
         Ok(Identity::new(&file::entry_status(object, c"")?))

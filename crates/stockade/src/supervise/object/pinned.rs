@@ -122,11 +122,6 @@ impl Pinned {
         self.status.identity()
     }
 
-    /// Device and inode.
-    pub fn number(&self) -> (u64, u64) {
-        self.status.number()
-    }
-
     /// Whether it is a file with several hard links.
     pub fn has_other_names(&self) -> bool {
         self.is_regular() && self.links() > 1
@@ -224,12 +219,6 @@ impl PinnedEntry {
 
     pub fn identity(&self) -> Identity {
         self.identity
-    }
-
-    /// Device and inode.
-    pub fn number(&self) -> (u64, u64) {
-        let (major, minor) = self.identity.device();
-        (libc::makedev(major, minor), self.identity.inode())
     }
 
     fn has_block_device(&self) -> bool {

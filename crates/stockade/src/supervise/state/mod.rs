@@ -2,7 +2,6 @@
 
 pub mod fork_counter;
 pub mod git_indexes;
-pub mod hard_links;
 pub mod journal;
 pub mod made;
 pub mod nested_runs;

@@ -1,10 +1,8 @@
 //! One policy that applies to a caller: the run's or a nested run's, with what was made under it.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use super::hard_links::{HardLinks, Number};
 use super::made::Made;
 use super::run_config::RunConfig;
 use crate::mutex::lock;
@@ -20,7 +18,6 @@ pub struct RunPolicy {
     made: Mutex<Made>,
     opened: Mutex<HashSet<Vec<u8>>>,
     executed: Mutex<HashSet<Vec<u8>>>,
-    hard_links: Mutex<HardLinks>,
     /// The count of forks; they are counted one at a time.
     pub forking: Mutex<ForkCounter>,
     starting: Mutex<Starting>,
@@ -47,7 +44,6 @@ impl RunPolicy {
             made: Mutex::new(made),
             opened: Mutex::default(),
             executed: Mutex::default(),
-            hard_links: Mutex::default(),
             forking: Mutex::default(),
             starting: Mutex::default(),
         }
@@ -76,11 +72,6 @@ impl RunPolicy {
     /// SystemVObjects made under this policy, also in nested runs, that may be used for that reason.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         lock(&self.made)
-    }
-
-    /// The denied name of a file that has several.
-    pub fn closed_name(&self, file: Number) -> Option<PathBuf> {
-        lock(&self.hard_links).closed_name(&self.run_config.policy, &self.matcher(), file)
     }
 
     /// Absolute paths of the base whose uses of this kind were continued.

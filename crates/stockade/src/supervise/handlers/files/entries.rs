@@ -413,7 +413,6 @@ fn judge_move(
         return Ok(IsStatic::Yes);
     }
     refuse_cache_border(context, Some(old_name), new_name, &arriving)?;
-    refuse_closed_elsewhere(context, moved, &leaving, old_name)?;
     context.enforce(
         context.judge.rename_opens(old_name, new_name),
         &leaving,
@@ -427,7 +426,6 @@ fn judge_move(
     if exchanges {
         refuse_planting_from_own(context, (new, replaced), old, &leaving)?;
         refuse_unseen(context, (new_name, replaced), old_name, &leaving)?;
-        refuse_closed_elsewhere(context, replaced, &arriving, new_name)?;
         refuse_planting(context, &arrivals(replaced, new_name, second), old_name, &leaving)?;
         refuse_entry_in_git(context, (new_name, replaced, second), old_name, &leaving)?;
         context.enforce(
@@ -449,22 +447,6 @@ fn refuse_cache_border(
 ) -> Handled<()> {
     let verdict = context.judge.cache_border(old, new);
     context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
-}
-
-/// Refuses to move another name of a denied file to where names don't count.
-fn refuse_closed_elsewhere(
-    context: &NotifyContext<'_>,
-    moved: Option<PinnedEntry>,
-    attempt: &Attempt<'_>,
-    name: &Path,
-) -> Handled<()> {
-    let Some(entry) = moved.filter(PinnedEntry::has_other_names) else {
-        return Ok(());
-    };
-    let verdict = context
-        .judge
-        .all(|judge| judge.by_other_names(Access::READ | Access::WRITE, entry.number()));
-    context.enforce(verdict, attempt, name, CLOSED).map(drop)
 }
 
 /// The kinds of entry that a moved entry may be. In a static tree the run may replace it without being seen, so there
