@@ -10,6 +10,7 @@ fn read(place: &Place, file: &str) -> bool {
     stockade(place, &words).status.success()
 }
 
+// promise: secrets.16
 #[test]
 fn a_person_opens_a_secret_by_its_path_and_nothing_else_with_it() {
     let place = Place::new();
@@ -132,6 +133,7 @@ fn what_cannot_be_opened_is_an_error_with_its_place() {
     }
 }
 
+// promise: secrets.17
 #[test]
 fn a_project_opens_no_secret() {
     let place = Place::new();

@@ -10,6 +10,7 @@ const SECRET: &[(&str, &str)] = &[
     ("plain", "plain"),
 ];
 
+// promise: files.8
 #[test]
 fn a_symbolic_link_that_the_run_made_in_tmp() {
     let tmp = in_tmp();
@@ -85,6 +86,7 @@ fn a_symbolic_link_that_the_run_made_beside_it() {
     }
 }
 
+// promise: secrets.10
 #[test]
 fn a_hard_link_that_the_run_made() {
     let forms = [
@@ -135,6 +137,7 @@ fn linked_before(closed: &[(&str, &str)]) -> Probe {
         .works("read('@ROOT/again'); read('@ROOT/plain')")
 }
 
+// promise: secrets.3
 #[test]
 fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
     let mut probe = Probe::new()
@@ -182,6 +185,7 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
     probe.refused("trusted", "EACCES");
 }
 
+// promise: secrets.11
 #[test]
 fn a_hard_link_from_before_the_run() {
     let closed = [
@@ -249,6 +253,7 @@ fn a_guarded_file_by_another_name_from_before_the_run() {
     }
 }
 
+// promise: guarded.9
 #[test]
 fn what_guarded_links_of_a_project_lead_to() {
     for profile in WRITING {
@@ -322,6 +327,7 @@ fn what_guarded_links_of_a_project_lead_to() {
     }
 }
 
+// promise: guarded.7
 #[test]
 fn what_git_obeys_behind_links_in_a_repository() {
     /// Files, links, and what is to be closed.
