@@ -828,3 +828,24 @@ fn hooks_and_programs_that_a_configuration_names_are_not_changed() {
             .refused(profile, REFUSED);
     }
 }
+
+/// So is what the user's own configuration names in the tree.
+// promise: guarded.5
+#[test]
+fn hooks_and_programs_that_the_users_own_configuration_names_are_not_changed() {
+    let configuration = "[core]\n\thooksPath = own/hooks\n[filter \"x\"]\n\tclean = python3 own/clean.py\n";
+    for profile in WRITING {
+        Probe::new()
+            .file("~/.gitconfig", configuration)
+            .file(".git/HEAD", "ref: refs/heads/main\n")
+            .file("own/hooks/pre-commit", "true\n")
+            .file("own/clean.py", "")
+            .file("own/other", "")
+            .works("write('own/other'); read('own/clean.py')")
+            .attempt("write('own/clean.py')")
+            .attempt("write('own/hooks/pre-commit', 'ab')")
+            .attempt("write('own/hooks/new')")
+            .attempt("os.rename('own/hooks', 'own/away')")
+            .refused(profile, "EACCES|EXDEV");
+    }
+}
