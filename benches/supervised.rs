@@ -1,5 +1,5 @@
 //! What work costs in a run: system calls in loops, git, builds, against the same without Stockade. The rows and limits
-//! are those of the design; `docs/evidence.md` has the table that this prints.
+//! are those of the design; `docs/evidence.md` has the last table that this printed.
 //!
 //!     cargo bench --bench supervised                     all rows
 //!     cargo bench --bench supervised -- open git         rows whose names begin so

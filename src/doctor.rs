@@ -107,7 +107,7 @@ fn start(profile: &str) -> Result<(), Error> {
         .map(drop)
 }
 
-/// The means that confine a run on this Landlock, and those a newer one would take over: SECURITY.md's "On an older Landlock".
+/// The means that confine a run on this Landlock, and those a newer one would take over: the table of docs/limits.md's "Older kernels".
 fn means(landlock_abi: i32) -> String {
     let stand_ins: Vec<_> = [(3, "truncating"), (4, "TCP"), (6, "signals")]
         .into_iter()

@@ -6,7 +6,7 @@ use clap::Command;
 use stockade_text::visible::fit;
 
 /// The pages that `stockade help` opens. No task is called like one.
-pub const TOPICS: [(&str, &str); 23] = [
+pub const TOPICS: [(&str, &str); 24] = [
     ("a-day", include_str!("../docs/a-day-with-a-coding-agent.md")),
     ("agents", include_str!("../docs/agents.md")),
     ("asking", include_str!("../docs/asking.md")),
@@ -30,6 +30,7 @@ pub const TOPICS: [(&str, &str); 23] = [
     ("running", include_str!("../docs/running.md")),
     ("security", include_str!("../SECURITY.md")),
     ("troubleshooting", include_str!("../docs/troubleshooting.md")),
+    ("write-a-profile", include_str!("../docs/write-a-profile.md")),
 ];
 
 /// Tasks with tasks of their own, where `help` may stand. An agent's hook takes no other words than its own.
@@ -147,7 +148,8 @@ mod tests {
         a-day, agents, asking, audit-trail, batches, containers,
         costs, guarded, inference, install, install-in-clients,
         judging, library, limits, mcp-serve, mcp-servers, network,
-        node, profiles, python, running, security, troubleshooting
+        node, profiles, python, running, security, troubleshooting,
+        write-a-profile
         ");
     }
 

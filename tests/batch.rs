@@ -254,6 +254,7 @@ fn a_key_at_the_terminal_ends_the_batch_and_no_job_is_told_as_ended_by_it() {
     assert_eq!(fs::read_to_string(run.place.path("results")).unwrap(), "");
 }
 
+// promise: agents.10
 #[test]
 fn a_job_gets_no_profile_and_no_root_that_the_flags_do_not_give() {
     let place = Place::new();
@@ -424,6 +425,7 @@ fn a_job_only_shortens_the_time_that_it_has() {
     }
 }
 
+// promise: agents.11
 #[test]
 fn no_job_changes_the_jobs_or_the_results() {
     let place = Place::new();
@@ -466,6 +468,7 @@ fn replaced(text: &str, file: &str, then: Value) -> [Value; 2] {
     [json!({"shell": line}), then]
 }
 
+// promise: agents.11
 #[test]
 fn no_job_changes_a_profile_of_the_batch_or_what_it_extends() {
     let place = Place::new();
@@ -725,6 +728,7 @@ fn wrong_calls_say_so() {
 }
 
 /// A job's words aren't the user's.
+// promise: others.5
 #[test]
 fn a_job_reads_no_file_for_naming_it_as_a_script() {
     let place = Place::new();
@@ -752,6 +756,7 @@ fn a_job_reads_no_file_for_naming_it_as_a_script() {
 }
 
 /// A job's narrower profile or root makes no program the user's that another job may have made.
+// promise: others.6
 #[test]
 fn a_job_gets_no_program_from_where_jobs_with_another_profile_or_root_write() {
     let place = Place::new();

@@ -45,10 +45,11 @@ pages! {
     python: "docs/python.md",
     running: "docs/running.md",
     troubleshooting: "docs/troubleshooting.md",
+    write_a_profile: "docs/write-a-profile.md",
 }
 
 /// They have no commands of a run.
-const WITHOUT: &[&str] = &["docs/README.md", "docs/evidence.md"];
+const WITHOUT: &[&str] = &["docs/README.md", "docs/evidence.md", "docs/promises.md"];
 
 #[test]
 fn every_page_is_tried() {
@@ -170,6 +171,16 @@ fn place() -> Run {
 
 fn try_page(name: &str) {
     let text = fs::read_to_string(checkout().join(name)).unwrap();
+    let needed = text
+        .split_once("<!-- needs ")
+        .and_then(|(_, rest)| rest.split(' ').next());
+    if let Some(program) = needed
+        && !PATH
+            .split(':')
+            .any(|directory| Path::new(directory).join(program).exists())
+    {
+        return skipped(&format!("{name}: {program} isn't installed"));
+    }
     let run = place();
     let mut faults = Vec::new();
     for block in blocks(&text) {

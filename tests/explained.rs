@@ -82,6 +82,7 @@ fn where_there_is_nothing_to_explain_it_says_so() {
     }
 }
 
+// promise: report.5
 #[test]
 fn no_name_that_a_run_chose_moves_a_terminal_as_it_is_explained() {
     let place = Place::new();

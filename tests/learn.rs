@@ -274,6 +274,7 @@ fn a_run_that_was_refused_or_interrupted_leaves_no_half_profile() {
     assert!(profile.contains("is `workspace`"), "{profile}");
 }
 
+// promise: report.6
 #[test]
 fn what_is_observed_cannot_touch_the_file_of_its_profile() {
     let place = with_data();

@@ -32,6 +32,7 @@ fn the_cpu_limit_ends_a_busy_program() {
     );
 }
 
+// promise: limits.3
 #[test]
 fn the_cpu_limit_counts_the_whole_tree() {
     let code = "import os, time\n\
@@ -88,6 +89,7 @@ fn the_memory_limit_ends_a_hungry_program() {
         .ends();
 }
 
+// promise: limits.1
 #[test]
 fn the_memory_limit_counts_the_whole_tree() {
     let code = "import os, time\n\
@@ -108,6 +110,7 @@ fn the_memory_limit_counts_the_whole_tree() {
 
 /// What no process has mapped, what several may share, and children that grow together: `benches/limits.py` measures how
 /// far past the limit each comes.
+// promise: limits.1
 #[test]
 fn the_memory_limit_counts_memory_files_and_shared_memory_and_children_that_grow_together() {
     let megabyte = "import os, mmap, time\nsome = b'x' * (1 << 20)\n";
@@ -169,6 +172,7 @@ fn the_open_files_limit_fails_the_call() {
         .ends();
 }
 
+// promise: limits.6
 #[test]
 fn limits_cannot_be_raised_from_inside() {
     run()
@@ -218,6 +222,7 @@ fn the_file_size_limit_fails_the_write_or_ends_the_program() {
         .ends();
 }
 
+// promise: limits.5
 #[test]
 fn the_output_is_cut_at_the_byte() {
     let ran = run()
@@ -315,6 +320,7 @@ fn a_size_needs_its_unit() {
     }
 }
 
+// promise: limits.4
 #[test]
 fn the_disk_limit_ends_a_run_that_fills_its_root() {
     let code = "import os, time\n\
@@ -514,6 +520,7 @@ fn the_process_limit_counts_threads_and_refuses_with_the_kernel_s_error() {
 }
 
 /// Each ends by itself after a while, for the machine's sake.
+// promise: limits.2
 #[test]
 fn a_fork_bomb_under_a_shipped_profile_is_held() {
     let beginning = "import os, threading, time\nend = time.time() + 3\nwhile time.time() < end:\n";

@@ -198,6 +198,7 @@ fn a_descriptor_that_is_not_open_for_writing_is_refused() {
     run().flags(["--report", "fd:-1"]).status(125).any_stderr().ends();
 }
 
+// promise: report.1
 #[test]
 fn a_report_is_never_written_through_a_link() {
     let begun = run().file("~/precious", "precious");
@@ -212,6 +213,7 @@ fn a_report_is_never_written_through_a_link() {
     assert_eq!(fs::read_to_string(ran.place.path("~/precious")).unwrap(), "precious");
 }
 
+// promise: report.1
 #[test]
 fn a_report_with_a_second_name_is_refused() {
     let begun = run().file("~/report.json", "precious");
@@ -280,6 +282,7 @@ fn an_old_report_is_overwritten_whole() {
     assert_eq!(begun.reporting().ends().report()["status"], "completed");
 }
 
+// promise: report.4
 #[test]
 fn a_run_that_could_not_start_has_a_report() {
     let refused = |begun: crate::common::Run, code: i32| {
@@ -326,6 +329,7 @@ fn no_flag_is_proposed_in_text_for_a_file_whose_name_is_none() {
     assert_eq!(odd["denials"][0]["grant"], Value::Null);
 }
 
+// promise: report.3
 #[test]
 fn a_report_is_for_the_user_alone() {
     use std::os::unix::fs::PermissionsExt;
@@ -357,6 +361,7 @@ const MEDDLING: &str = "\
     try mkdir sub/report.json
     exit 3";
 
+// promise: report.2
 #[test]
 fn a_run_cannot_touch_its_report_in_a_tree_that_it_writes() {
     for (profile, flags) in [

@@ -1,4 +1,5 @@
 //! No cycle between the top modules of a crate; between crates cargo allows none. ARCHITECTURE.md has the crates.
+//! Each promise of docs/promises.md has its tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -196,7 +197,7 @@ fn the_table_of_crates_is_what_the_manifests_say() {
             .lines()
             .find(|line| line.starts_with(&row))
             .unwrap_or_else(|| panic!("no row of {name}"));
-        let listed = row.split('|').nth(4).unwrap();
+        let listed = row.split('|').nth(3).unwrap();
         let listed: BTreeSet<&str> = listed.split('`').filter(|word| word.starts_with("stockade")).collect();
         let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
         let needed = manifest
@@ -210,4 +211,63 @@ fn the_table_of_crates_is_what_the_manifests_say() {
         let needed: BTreeSet<&str> = needed.filter(|name| name.starts_with("stockade")).collect();
         assert_eq!(listed, needed, "{name}");
     }
+}
+
+/// Promises, each with the paths of its tests.
+type Promises = BTreeMap<String, BTreeSet<String>>;
+
+/// The tests below a directory that name a promise on the line above their `#[test]`.
+fn tests_of_promises(directory: &Path, path: &str, found: &mut Promises) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap().path();
+        let name = entry.file_stem().unwrap().to_str().unwrap();
+        let below = if matches!(name, "mod" | "lib") {
+            path.into()
+        } else {
+            format!("{path}{name}::")
+        };
+        if entry.is_dir() {
+            tests_of_promises(&entry, &below, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&entry).unwrap();
+            for named in text.split("\n// promise: ").skip(1) {
+                let (ids, rest) = named.split_once('\n').unwrap();
+                assert!(
+                    rest.starts_with("#[test]\n"),
+                    "{}: `{ids}` isn't above a test",
+                    entry.display()
+                );
+                let test = rest.split("\nfn ").nth(1).unwrap().split('(').next().unwrap();
+                for id in ids.split(", ") {
+                    found.entry(id.into()).or_default().insert(format!("{below}{test}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_promise_names_its_tests_and_each_test_its_promise() {
+    let page = fs::read_to_string(checkout().join("docs/promises.md")).unwrap();
+    let mut promised = Promises::new();
+    for row in page
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.ends_with("` |"))
+    {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        let tests = cells[5].split('`').filter(|word| word.contains("::")).map(String::from);
+        let before = promised.insert(cells[0].into(), tests.collect());
+        assert!(before.is_none(), "{} stands twice", cells[0]);
+    }
+    let mut kept = Promises::new();
+    tests_of_promises(&checkout().join("tests"), "", &mut kept);
+    for (name, directory) in crates() {
+        let path = format!("{}::", name.replace('-', "_"));
+        tests_of_promises(&directory.join("src"), &path, &mut kept);
+    }
+    assert!(promised.len() >= 60, "{}", promised.len());
+    let faults: Vec<_> = promised.iter().filter(|row| kept.get(row.0) != Some(row.1)).collect();
+    assert!(faults.is_empty(), "the tests say {kept:#?}\nand the page {faults:#?}");
+    let unknown: Vec<_> = kept.keys().filter(|id| !promised.contains_key(*id)).collect();
+    assert!(unknown.is_empty(), "no promises: {unknown:?}");
 }

@@ -82,6 +82,7 @@ fn rubbish_at_the_watcher_is_no_question_and_keeps_no_run_from_asking() {
     assert_eq!(watch.said().matches("wants to").count(), 1);
 }
 
+// promise: answers.4
 #[test]
 fn hostile_texts_are_spelled_out() {
     let place = Place::new();

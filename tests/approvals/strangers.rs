@@ -47,6 +47,7 @@ fn open_place() -> Place {
     place
 }
 
+// promise: answers.9
 #[test]
 fn a_stranger_who_asks_is_not_heard() {
     if !is_root() {
@@ -70,6 +71,7 @@ except ConnectionResetError: print(b'')";
     assert!(matches!(open.answer().0.choice, Choice::Yes { .. }));
 }
 
+// promise: answers.9
 #[test]
 fn a_stranger_who_listens_is_not_asked() {
     if !is_root() {

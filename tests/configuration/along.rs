@@ -24,6 +24,7 @@ fn shell(place: &Place, flags: &[&str], line: &str) -> [String; 2] {
     [finished.stdout(), finished.stderr()]
 }
 
+// promise: caller.5
 #[test]
 fn settings_of_git_come_along_unless_they_execute() {
     let place = Place::new();
@@ -105,6 +106,7 @@ fn files_of_ignored_names_come_along_unless_they_are_closed() {
 }
 
 /// A file of the project may be a run's.
+// promise: caller.6
 #[test]
 fn no_setting_is_read_where_runs_write() {
     let place = Place::new();
@@ -178,6 +180,7 @@ fn a_key_that_a_granted_agent_of_sshs_holds_signs() {
 /// Prints the variable and, of a directory, all that it holds.
 const SHOW: &str = "echo \"$SSL_CERT_FILE\" \"$SSL_CERT_DIR\"; cat \"$SSL_CERT_FILE\" 2>/dev/null; cat \"$SSL_CERT_DIR\"/* 2>/dev/null; true";
 
+// promise: caller.5
 #[test]
 fn certificates_that_variables_name_come_along_into_a_run_with_a_network_and_nothing_else_does() {
     let certificate = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
@@ -259,6 +262,7 @@ fn registries(place: &Place, variables: &[(&str, &str)]) -> String {
     finish(command.envs(variables.iter().copied()), b"").stdout()
 }
 
+// promise: caller.5
 #[test]
 fn addresses_of_registries_come_along_without_what_proves_who_the_user_is() {
     let place = Place::new();

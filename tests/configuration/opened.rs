@@ -10,6 +10,7 @@ fn read(place: &Place, file: &str) -> bool {
     stockade(place, &words).status.success()
 }
 
+// promise: secrets.16
 #[test]
 fn a_person_opens_a_secret_by_its_path_and_nothing_else_with_it() {
     let place = Place::new();
@@ -132,18 +133,25 @@ fn what_cannot_be_opened_is_an_error_with_its_place() {
     }
 }
 
+// promise: secrets.17
 #[test]
 fn a_project_opens_no_secret() {
     let place = Place::new();
-    place.file(
-        ".stockade/config.toml",
-        "version = 1\n[secrets]\nopen = [\"/root/.ssh\"]\n",
-    );
+    let key = place.file("~/.aws/credentials", "x");
+    let text = format!("version = 1\n[secrets]\nopen = [\"{}\"]\n", key.display());
+    let project = place.file(".stockade/config.toml", &text);
     let told_of_opening = told(&place, &["config", "show"]);
     assert!(
         told_of_opening.contains("a project can't open secrets"),
         "{told_of_opening}"
     );
+    // Nor can it be trusted; the same words of the user's open it.
+    assert_eq!(stockade(&place, &["trust", "--yes"]).status.code(), Some(125));
+    let key = key.to_str().unwrap();
+    assert!(!read(&place, key));
+    std::fs::remove_file(project).unwrap();
+    place.file("~/.config/stockade/config.toml", text);
+    assert!(read(&place, key));
 }
 
 /// A run without an agent doesn't read the project's file, so it would close nothing there.

@@ -113,6 +113,7 @@ fn texts_of_a_project_are_escaped() {
 }
 
 /// It may name programs that run unconfined, so it counts only where no other user could have put it there.
+// promise: stockade.11
 #[test]
 fn a_configuration_that_other_users_could_have_written_stops_everything() {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -279,6 +280,7 @@ fn a_file_that_other_users_could_have_written_is_not_used() {
 }
 
 /// A mode that shuts us out is no reason to go on without what stands there.
+// promise: stockade.11
 #[test]
 fn a_configuration_that_cannot_be_looked_into_is_not_taken_for_an_absent_one() {
     use std::os::unix::fs::PermissionsExt;

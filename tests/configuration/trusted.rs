@@ -43,6 +43,7 @@ fn nothing_is_trusted_where_no_question_can_be_asked() {
     assert!(!place.state().join("trusted.json").exists());
 }
 
+// promise: agents.2
 #[test]
 fn a_project_is_trusted_by_its_hash_until_one_byte_changes() {
     let place = Place::new();

@@ -37,6 +37,7 @@ fn what_a_run_caches_is_there_for_its_like() {
     }
 }
 
+// promise: caches.1
 #[test]
 fn another_profile_root_agent_or_command_finds_no_such_cache() {
     let mut place = run()
@@ -63,6 +64,7 @@ fn another_profile_root_agent_or_command_finds_no_such_cache() {
     runs(place, "mcp-standard").bash(FIND).stdout("none\n").ends();
 }
 
+// promise: caches.2
 #[test]
 fn no_other_run_reaches_a_cache_by_its_path() {
     let mut place = run().profile("workspace").bash(KEEP).ends().place;
@@ -188,6 +190,7 @@ fn a_cache_whose_mode_a_run_has_changed_is_as_it_was_for_the_next() {
     runs(place, "workspace").bash(FIND).stdout("kept\n").ends();
 }
 
+// promise: caches.3
 #[test]
 fn nothing_gets_a_name_in_a_cache_and_one_outside() {
     let code = r#"

@@ -26,6 +26,7 @@ fn without(capability: &str) -> Probe {
         .file("kept/x", "x")
 }
 
+// promise: capabilities.1
 #[test]
 fn without_read_nothing_that_the_profile_grants_is_read() {
     without("READ")
@@ -39,6 +40,7 @@ fn without_read_nothing_that_the_profile_grants_is_read() {
         .refused("workspace", "EACCES");
 }
 
+// promise: capabilities.2
 #[test]
 fn without_write_nothing_is_made_or_changed_and_what_is_there_can_be_deleted() {
     without("WRITE")
@@ -66,6 +68,7 @@ fn without_write_nothing_is_made_or_changed_and_what_is_there_can_be_deleted() {
         .refused("workspace", "EACCES");
 }
 
+// promise: capabilities.3
 #[test]
 fn without_delete_nothing_is_removed_moved_away_or_cut() {
     without("DELETE")
@@ -96,6 +99,7 @@ fn without_delete_nothing_is_removed_moved_away_or_cut() {
         .refused("workspace", "EACCES");
 }
 
+// promise: capabilities.4
 #[test]
 fn without_execute_the_command_runs_and_starts_no_other_program() {
     let code = "import os, subprocess, sys\n\
@@ -141,6 +145,7 @@ fn without_execute_a_script_and_a_wrapper_still_start_what_they_are_for() {
         .ends();
 }
 
+// promise: capabilities.5
 #[test]
 fn without_spawn_threads_can_be_made_and_processes_cannot() {
     let code = "import os, threading\n\
@@ -166,6 +171,7 @@ fn without_spawn_threads_can_be_made_and_processes_cannot() {
     run().profile("workspace").python("import os\nos.fork()").ends();
 }
 
+// promise: capabilities.6
 #[test]
 fn without_net_no_host_is_reached_whatever_names_one() {
     let code = "import socket\n\

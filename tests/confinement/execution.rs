@@ -26,6 +26,7 @@ fn a_program_in_the_scratch_directory_cannot_be_executed() {
         .refused("readonly", "EACCES");
 }
 
+// promise: files.6
 #[test]
 fn a_program_in_tmp_or_in_the_data_cannot_be_executed() {
     let planted = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
@@ -38,6 +39,7 @@ fn a_program_in_tmp_or_in_the_data_cannot_be_executed() {
         .refused("readonly", "EACCES");
 }
 
+// promise: secrets.12
 #[test]
 fn a_program_in_a_secret_directory_cannot_be_executed() {
     for profile in ["workspace", "mcp-standard", "trusted"] {
@@ -78,6 +80,7 @@ fn a_file_without_a_name_cannot_be_executed() {
     probe.refused("readonly", "EPERM");
 }
 
+// promise: privileges.1
 #[test]
 fn set_user_id_programs_gain_nothing() {
     if is_root() {

@@ -72,6 +72,7 @@ fn env_passes_a_variable_and_sets_one() {
         .ends();
 }
 
+// promise: caller.4
 #[test]
 fn env_never_passes_what_steers_the_loader() {
     for name in ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH"] {
@@ -83,6 +84,7 @@ fn env_never_passes_what_steers_the_loader() {
     }
 }
 
+// promise: files.14
 #[test]
 fn deny_closes_a_part_of_what_is_granted() {
     Probe::new()
@@ -134,6 +136,7 @@ fn deny_closes_a_part_of_the_base_or_the_run_is_refused() {
     );
 }
 
+// promise: secrets.15
 #[test]
 fn a_flag_that_grants_a_secret_is_refused() {
     let refused = |begun: crate::common::Run, flag: &str, path: &str| {

@@ -2,6 +2,7 @@
 
 use crate::common::{finish, python, run, skipped};
 
+// promise: caller.1
 #[test]
 fn no_descriptor_above_two_is_inherited() {
     let code = "import os; print(sorted(int(fd) for fd in os.listdir('/proc/self/fd')))";
@@ -18,6 +19,7 @@ fn no_descriptor_above_two_is_inherited() {
     begun.stdout("[0, 1, 2, 3]\n").ends();
 }
 
+// promise: caller.2
 #[test]
 fn the_environment_is_rebuilt() {
     let code = "import os\nfor name in sorted(os.environ): print(name)";
@@ -39,6 +41,7 @@ fn the_environment_is_rebuilt() {
         .ends();
 }
 
+// promise: caller.3
 #[test]
 fn wide_profiles_pass_no_secret_variable() {
     let code = "import os; print([n for n in ('PLAIN', 'SECRET_TOKEN', 'MY_API_KEY', 'DB_PASSWORD', 'LD_PRELOAD',\n\
@@ -68,6 +71,7 @@ fn wide_profiles_pass_no_secret_variable() {
     }
 }
 
+// promise: caller.3
 #[test]
 fn a_token_passes_under_no_name_that_a_profile_passes() {
     let token = "ghp_0123456789abcdefghij0123456789abcdef";

@@ -51,6 +51,7 @@ fn script(targets: &str) -> String {
     script
 }
 
+// promise: stockade.7
 #[test]
 fn warden_launcher_and_others_outside_cannot_be_changed_or_looked_into() {
     let free = Stage::new(&script("[@V]")).bare();

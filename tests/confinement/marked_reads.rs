@@ -373,6 +373,7 @@ fn a_secret_that_somebody_makes_meanwhile_is_told_at_once_and_ends_the_run_where
 }
 
 /// `git cat-file` shows the same.
+// promise: secrets.19
 #[test]
 fn what_the_repository_holds_is_no_secret_to_a_run_that_reads_it() {
     const COMMIT: &str = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -q -m x";

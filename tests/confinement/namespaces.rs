@@ -2,6 +2,7 @@
 
 use crate::common::{Probe, is_root, run};
 
+// promise: privileges.4
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn no_new_namespace_is_made() {
@@ -31,6 +32,7 @@ fn no_new_namespace_is_made() {
         .refused("minimal", "EPERM");
 }
 
+// promise: privileges.3
 #[test]
 fn no_linux_capability_is_held_in_any_set() {
     let code = "for line in open('/proc/self/status'):\n  \
@@ -47,6 +49,7 @@ fn no_linux_capability_is_held_in_any_set() {
     assert!(held.is_empty(), "{held:?}");
 }
 
+// promise: privileges.3
 #[test]
 fn root_has_none_of_roots_powers() {
     if !is_root() {

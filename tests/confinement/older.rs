@@ -5,6 +5,7 @@
 use crate::common::Probe;
 
 /// Landlock itself refuses all moves between directories (`EXDEV`, so programs copy), by whomever.
+// promise: files.4
 #[test]
 fn abi_1_moves_are_the_supervisors() {
     Probe::new()
@@ -23,6 +24,7 @@ fn abi_1_moves_are_the_supervisors() {
         .refused("workspace", "EACCES|EPERM|EXDEV");
 }
 
+// promise: files.3
 #[test]
 fn abi_2_truncating_is_the_supervisors() {
     Probe::new()
@@ -43,6 +45,7 @@ fn abi_2_truncating_is_the_supervisors() {
         .refused("workspace", "EACCES");
 }
 
+// promise: network.4
 #[test]
 fn abi_3_connections_are_the_supervisors() {
     const LISTENS: &str = "s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(50)\n\
@@ -64,6 +67,7 @@ fn abi_3_connections_are_the_supervisors() {
         .refused("workspace", "EACCES|EPERM");
 }
 
+// promise: sockets.2
 #[test]
 fn abi_5_abstract_sockets_are_the_supervisors() {
     const LISTENS: &str = "s = socket.socket(socket.AF_UNIX); s.bind(b'\\0' + b'@ROOT'); s.listen(50); ready()\n\

@@ -74,6 +74,7 @@ fn tried(code: &str) -> Stage {
     ))
 }
 
+// promise: processes.4
 #[test]
 fn no_process_group_outside_is_orphaned_by_the_run() {
     for (code, refusal) in ORPHANING {
@@ -128,6 +129,7 @@ const BY_TERMINAL: [&str; 3] = [
     "fcntl.fcntl(0, 8, os.getpid()); fcntl.fcntl(0, 8, 0); fcntl.fcntl(0, 10, 50); fcntl.ioctl(0, 0x5452, struct.pack('i', 1))",
 ];
 
+// promise: processes.3
 #[test]
 fn events_of_the_terminal_signal_no_process_outside() {
     let stage = |code: &str, signal: i32| Stage {

@@ -26,6 +26,7 @@ fn a_process_outside_cannot_be_signalled() {
     probe.refused("minimal", "EPERM|EACCES");
 }
 
+// promise: processes.1
 #[test]
 fn a_signal_to_everybody_reaches_only_the_run() {
     // A harmless signal, should it get out: it wakes what is stopped.

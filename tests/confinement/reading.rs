@@ -11,6 +11,7 @@ fn data() -> Probe {
         .file("~/.ssh/id_ed25519", "key")
 }
 
+// promise: files.1
 #[test]
 fn minimal_reads_nothing_of_the_users() {
     let mut probe = data()
@@ -50,6 +51,7 @@ fn what_run_times_read_at_their_start_is_open_in_every_profile() {
     probe.refused("minimal", "ok");
 }
 
+// promise: files.1
 #[test]
 fn readonly_reads_its_data_and_nothing_beside_it() {
     data()
@@ -64,6 +66,7 @@ fn readonly_reads_its_data_and_nothing_beside_it() {
         .refused("readonly", "EACCES");
 }
 
+// promise: secrets.1
 #[test]
 fn readonly_reads_no_secret_inside_its_data() {
     let secrets = [

@@ -52,6 +52,7 @@ const TAKES: &str = "taken = hit = 0\n\
     print('taken', taken, 'hit', hit)\n\
     print(*kept, sep='', end='', flush=True)\n";
 
+// promise: processes.2
 #[test]
 fn a_number_that_is_another_processs_by_then_gets_no_signal() {
     let rounds: usize = tries(25, 500);

@@ -188,6 +188,7 @@ fn words_of(seen: &Seen, form: usize) -> impl Iterator<Item = &str> {
         .map(|(_, word)| word)
 }
 
+// promise: processes.1
 #[test]
 fn no_form_of_sending_leaves_the_run() {
     let codes: Vec<&str> = FORMS.iter().map(|(code, _)| *code).collect();
@@ -313,6 +314,7 @@ fn descriptors_of_outside_processes_that_the_run_was_given_send_nothing() {
 }
 
 /// It would be the signal of the caller's own events, during the run and after it.
+// promise: processes.3
 #[test]
 fn what_signals_for_events_of_a_file_from_outside_is_not_the_runs_to_choose() {
     let attempts = [

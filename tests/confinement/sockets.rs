@@ -8,6 +8,7 @@ use std::net::{TcpListener, UdpSocket};
 
 use crate::common::{Place, Probe, run};
 
+// promise: network.1
 #[test]
 fn no_socket_of_any_network_is_made() {
     Probe::new()
@@ -22,6 +23,7 @@ fn no_socket_of_any_network_is_made() {
         .refused("minimal", "EPERM");
 }
 
+// promise: network.2
 #[test]
 fn what_stands_in_for_a_tcp_socket_reaches_nothing() {
     let domain = "print(s.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN))";
@@ -136,6 +138,7 @@ fn a_run_without_network_says_what_it_wanted() {
     }
 }
 
+// promise: sockets.4
 #[test]
 fn unix_datagrams_are_refused() {
     Probe::new()
@@ -177,6 +180,7 @@ fn sockets_of_others_cannot_be_connected_by_a_wide_profile_on_abstract_names() {
         .refused("trusted", "EPERM|EACCES");
 }
 
+// promise: sockets.3
 #[test]
 fn a_run_listens_in_its_own_directories_alone() {
     Probe::new()

@@ -10,6 +10,7 @@ fn table(calls: &[&str]) -> Probe {
         .fold(Probe::new(), |probe, call| probe.reaches_the_kernel(call))
 }
 
+// promise: privileges.6
 #[test]
 fn interfaces_that_act_behind_the_filter_are_refused() {
     table(&[
@@ -26,6 +27,7 @@ fn interfaces_that_act_behind_the_filter_are_refused() {
     .refused("minimal", "EPERM");
 }
 
+// promise: privileges.7
 #[test]
 fn keys_cannot_be_reached() {
     table(&[
@@ -36,6 +38,7 @@ fn keys_cannot_be_reached() {
     .refused("minimal", "EPERM");
 }
 
+// promise: privileges.5
 #[test]
 fn mounts_and_handles_are_refused() {
     table(&[
@@ -60,6 +63,7 @@ fn mounts_and_handles_are_refused() {
     .refused("minimal", "EPERM");
 }
 
+// promise: privileges.8
 #[test]
 fn the_machine_cannot_be_changed() {
     table(&[
@@ -146,6 +150,7 @@ fn a_listener_cannot_be_installed() {
         .refused("minimal", "EPERM");
 }
 
+// promise: privileges.9
 #[test]
 fn unknown_numbers_answer_enosys() {
     let mut probe = Probe::new();
@@ -155,6 +160,7 @@ fn unknown_numbers_answer_enosys() {
     probe.refused("minimal", "ENOSYS");
 }
 
+// promise: privileges.10
 #[test]
 fn calls_of_x32_kill_the_caller() {
     Probe::new()
@@ -164,6 +170,7 @@ fn calls_of_x32_kill_the_caller() {
         .refused("minimal", "SIGSYS");
 }
 
+// promise: privileges.10
 #[test]
 fn calls_of_i386_kill_the_caller() {
     // mov eax, 20 (getpid); int 0x80; ret

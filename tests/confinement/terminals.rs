@@ -18,6 +18,7 @@ const PROBE: &str = "import ctypes, errno, sys, termios\n\
     termios.tcgetattr(0)\n\
     print('end')\n";
 
+// promise: caller.7
 #[test]
 fn a_run_cannot_type_into_its_terminal() {
     let begun = run().python(PROBE);

@@ -32,6 +32,7 @@ fn a_script_that_is_a_secret_is_refused() {
         .ends();
 }
 
+// promise: others.4
 #[test]
 fn a_shebang_line_names_no_further_files() {
     let fake = "#!/bin/bash\nfor f; do [ -f \"$f\" ] && cat \"$f\"; done\n";
@@ -55,6 +56,7 @@ fn a_shebang_line_names_no_further_files() {
     assert!(!ran.stdout().contains("KEY"));
 }
 
+// promise: others.4
 #[test]
 fn links_where_an_installation_has_its_parts_open_nothing() {
     let begun = owner();

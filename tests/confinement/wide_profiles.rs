@@ -26,6 +26,7 @@ fn homes_secrets() -> Probe {
     probe
 }
 
+// promise: secrets.1
 #[test]
 fn mcp_standard_reads_all_but_secrets() {
     homes_secrets()
@@ -37,6 +38,7 @@ fn mcp_standard_reads_all_but_secrets() {
         .refused("mcp-standard", "EACCES");
 }
 
+// promise: guarded.1
 #[test]
 fn trusted_writes_all_but_secrets_and_guarded_names() {
     homes_secrets()
@@ -62,6 +64,7 @@ fn a_secret_that_appears_later_is_closed_too() {
         .refused("trusted", "EACCES");
 }
 
+// promise: secrets.3
 #[test]
 fn secrets_behind_links_are_closed_where_they_lie() {
     // As managers of dot files keep them. Nothing is in the linked `.config` yet.

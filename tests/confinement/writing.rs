@@ -13,6 +13,7 @@ fn data() -> Probe {
         .file("data/sub/e", "e")
 }
 
+// promise: files.2
 #[test]
 fn readonly_writes_and_creates_nothing_in_its_data() {
     data()
@@ -33,6 +34,7 @@ fn readonly_writes_and_creates_nothing_in_its_data() {
         .refused("readonly", "EACCES");
 }
 
+// promise: files.3
 #[test]
 fn readonly_truncates_nothing_in_its_data() {
     data()
@@ -42,6 +44,7 @@ fn readonly_truncates_nothing_in_its_data() {
         .refused("readonly", "EACCES");
 }
 
+// promise: files.4
 #[test]
 fn readonly_removes_and_moves_nothing_of_its_data() {
     let scratch = "s = os.environ.get('TMPDIR', '@HOME')";
@@ -58,6 +61,7 @@ fn readonly_removes_and_moves_nothing_of_its_data() {
         .refused("readonly", "EACCES|EXDEV");
 }
 
+// promise: files.15
 #[test]
 fn devices_are_never_made() {
     Probe::new()
@@ -67,6 +71,7 @@ fn devices_are_never_made() {
         .refused("readonly", "EPERM");
 }
 
+// promise: files.18
 #[test]
 fn the_scratch_directory_is_home_writable_and_gone_afterwards() {
     let ran = run()
@@ -108,6 +113,7 @@ fn the_scratch_directory_has_a_short_name_in_a_deep_home() {
     begun.variable("HOME", home).ends();
 }
 
+// promise: files.18
 #[test]
 fn one_run_cannot_look_into_the_scratch_directory_of_another() {
     let first = run().profile("readonly").bash("echo $HOME; read line");

@@ -123,6 +123,7 @@ fn is_done(attack: &Attack, run: impl Fn(&crate::common::Place, &str) -> crate::
     (place.root.join("done").exists(), told.concat())
 }
 
+// promise: guarded.12
 #[test]
 fn what_a_run_removed_is_not_replaced() {
     let mut faults = String::new();

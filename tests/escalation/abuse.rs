@@ -11,6 +11,7 @@ use crate::escalation::person::{asking, no, once, opening, session, signal, thre
 /// Longer than anything takes but what hangs, shorter than a question is open.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+// promise: answers.5
 #[test]
 fn a_path_that_changes_while_the_person_thinks_is_judged_again() {
     // The name that was asked for becomes a link to another file meanwhile.
@@ -59,6 +60,7 @@ fn memory_that_changes_while_the_person_thinks_is_judged_again() {
     .prints("closed\n");
 }
 
+// promise: answers.6
 #[test]
 fn a_yes_to_reading_is_none_to_writing() {
     asking("minimal", |request| {

@@ -149,6 +149,7 @@ denied = ["*.log"]
 read_only = ["docs/**"]
 "#;
 
+// promise: capabilities.7
 #[test]
 fn a_scope_holds_while_the_program_runs_and_no_question_is_asked_about_it() {
     let temporary = format!("/tmp/stockade-scope-{}", std::process::id());
@@ -223,6 +224,7 @@ fn in_bypass_the_scope_does_not_count_and_what_is_always_denied_does() {
         .ends();
 }
 
+// promise: capabilities.8
 #[test]
 fn a_project_s_file_narrows_an_agent_and_never_widens_one() {
     let of = |text: &str| agent("worker").file(".stockade/config.toml", text);

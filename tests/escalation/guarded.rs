@@ -7,6 +7,7 @@ use crate::escalation::person::{asking, no, once, session};
 
 const WRITE: &str = "open('.vscode/tasks.json', 'w').write('new')";
 
+// promise: guarded.13
 #[test]
 fn a_guarded_file_is_written_after_a_yes_to_it_and_nothing_beside_it() {
     let code = format!(
@@ -103,6 +104,7 @@ fn a_person_at_the_terminal_opens_a_guarded_file() {
     );
 }
 
+// promise: guarded.13
 #[test]
 fn a_flag_opens_a_guarded_file_and_what_a_directory_holds() {
     for (flag, path, is_open) in [
@@ -135,6 +137,7 @@ fn a_flag_opens_a_guarded_file_and_what_a_directory_holds() {
     }
 }
 
+// promise: guarded.14
 #[test]
 fn no_flag_opens_secrets_or_what_git_obeys() {
     let place = Place::new();

@@ -95,6 +95,7 @@ fn the_fourth_question_in_one_directory_knows_of_three_yeses() {
     asking.python(code).prints("d/a\nd/b\ne/a\nd/c\nd/d closed\n");
 }
 
+// promise: secrets.15
 #[test]
 fn what_a_yes_opens_is_no_secret_in_it() {
     asking("minimal", wider)

@@ -32,6 +32,7 @@ fn a_run_that_fails_of_a_no_was_denied() {
     assert_eq!(asked.output.outcome.report().suggestion, None);
 }
 
+// promise: answers.8
 #[test]
 fn a_time_out_is_a_no_and_does_not_count_as_the_runs_time() {
     let asked = patiently("minimal", Manner::Beside, |_, deadline| {
@@ -63,6 +64,7 @@ fn one_that_never_answers_is_given_up() {
     .prints("PermissionError\n");
 }
 
+// promise: answers.8
 #[test]
 fn one_that_panics_has_said_no() {
     asking("minimal", |_| panic!("this is the test's own panic"))
@@ -70,6 +72,7 @@ fn one_that_panics_has_said_no() {
         .prints("PermissionError\n");
 }
 
+// promise: answers.6
 #[test]
 fn an_answer_that_does_not_fit_the_question_is_a_no() {
     for (lifetime, extent) in [
@@ -189,6 +192,7 @@ fn a_run_with_an_unanswered_question_ends_when_it_is_told_to() {
     assert!(begun.elapsed() < Duration::from_secs(40));
 }
 
+// promise: answers.7
 #[test]
 fn no_question_is_asked_for_what_no_grant_opens() {
     asking("workspace", session)

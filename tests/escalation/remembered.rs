@@ -87,6 +87,7 @@ fn always_counts_until_it_is_revoked() {
     assert_eq!(project.asked(), 2);
 }
 
+// promise: answers.10
 #[test]
 fn always_counts_for_no_other_root_profile_or_agent() {
     let project = Project::new();
@@ -128,6 +129,7 @@ fn a_profile_for_always_takes_away_nothing_that_was_denied() {
     was_closed(&project.stockade(&words));
 }
 
+// promise: answers.10
 #[test]
 fn a_name_that_became_a_link_grants_nothing_and_it_is_said() {
     let project = Project::new();

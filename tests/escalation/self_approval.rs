@@ -118,11 +118,13 @@ fn refused(profile: &str) {
     probe.refused(profile, REFUSED);
 }
 
+// promise: answers.1
 #[test]
 fn under_workspace_a_target_finds_no_way_to_approve_itself() {
     refused("workspace");
 }
 
+// promise: answers.1
 #[test]
 fn under_trusted_a_target_finds_no_way_to_approve_itself() {
     refused("trusted");

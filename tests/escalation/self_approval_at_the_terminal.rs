@@ -86,6 +86,7 @@ fn tricks_work_on_a_program_that_knows_none() {
     assert_eq!(terminal.ends_within(20).plays_command(&begun, plain), 0);
 }
 
+// promise: answers.2
 #[test]
 fn what_comes_before_the_question_is_no_answer() {
     let names = ["typed_ahead", "queried", "faked", "pushed"];
@@ -331,6 +332,7 @@ fn a_chain_of_processes_is_held_still() {
 }
 
 /// Its names pad a text to the next row, and it tries to tell the terminal that there is room for it.
+// promise: answers.4
 #[test]
 fn no_name_draws_a_row_of_a_question_at_any_width() {
     const OPENS: &str = "\nimport fcntl, os, struct, termios\n\

@@ -44,6 +44,7 @@ fn report(run: &Run) -> Value {
 const DRAWS_WHILE_IT_ASKS: &str = "threading.Thread(target=draw, daemon=True).start()\n\
     ask('d'); time.sleep(0.3); say('over\\n'); os._exit(0)";
 
+// promise: answers.3
 #[test]
 fn a_run_that_went_on_gets_no_answer_to_what_it_drew() {
     let begun = asking(DRAWS_WHILE_IT_ASKS);

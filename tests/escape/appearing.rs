@@ -20,6 +20,7 @@ const MAKES: &str = "ready()\n\
     make('finished')\n\
     time.sleep(60)\n";
 
+// promise: secrets.5
 #[test]
 fn a_secret_that_appears_during_the_run_is_closed() {
     let tmp = in_tmp();
@@ -53,6 +54,7 @@ fn a_secret_that_appears_during_the_run_is_closed() {
     }
 }
 
+// promise: guarded.8
 #[test]
 fn a_repository_that_somebody_else_makes_is_guarded() {
     let tmp = in_tmp();

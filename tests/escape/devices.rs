@@ -4,6 +4,7 @@ use crate::common::{Probe, is_root};
 
 const PROFILES: [&str; 2] = ["workspace", "trusted"];
 
+// promise: files.15
 #[test]
 fn a_device_outside_dev_is_not_opened() {
     // Outside, somebody has made nodes in the run's root.

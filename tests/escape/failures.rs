@@ -31,6 +31,7 @@ fn prints(code: &str, text: &str) {
     }
 }
 
+// promise: end.7
 #[test]
 fn when_the_supervisor_is_killed_the_run_ends() {
     let code = "import os, threading, time\n\

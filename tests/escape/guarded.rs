@@ -37,6 +37,7 @@ fn refused(forms: &[&str]) {
     }
 }
 
+// promise: guarded.2
 #[test]
 fn a_hook_is_not_opened_to_write() {
     refused(&[
@@ -59,6 +60,7 @@ fn a_hook_is_not_opened_to_write() {
     ]);
 }
 
+// promise: files.10
 #[test]
 fn a_descriptor_that_reads_a_hook_is_not_reopened_to_write() {
     refused(&[
@@ -74,6 +76,7 @@ fn a_descriptor_that_reads_a_hook_is_not_reopened_to_write() {
     ]);
 }
 
+// promise: guarded.2
 #[test]
 fn a_hook_is_not_made() {
     refused(&[
@@ -101,6 +104,7 @@ fn a_hook_is_not_made() {
     ]);
 }
 
+// promise: guarded.2
 #[test]
 fn hooks_are_not_removed_or_taken_away() {
     refused(&[
@@ -119,6 +123,7 @@ fn hooks_are_not_removed_or_taken_away() {
     ]);
 }
 
+// promise: guarded.4
 #[test]
 fn moving_the_repository_frees_nothing() {
     refused(&[
@@ -132,6 +137,7 @@ fn moving_the_repository_frees_nothing() {
     ]);
 }
 
+// promise: guarded.3
 #[test]
 fn configuration_of_a_repository_is_not_changed() {
     refused(&[
@@ -232,6 +238,7 @@ fn a_lock_ends_with_the_run_that_made_it() {
 }
 
 /// What was checked is what is written: nothing of the run holds the new file open, or has its lock.
+// promise: guarded.3
 #[test]
 fn a_configuration_is_not_changed_behind_its_check() {
     let after = "os.rename(l, c)\nexpect(not os.path.lexists(l) and b'example.com/o' in open(c, 'rb').read())\n";
@@ -301,6 +308,7 @@ fn with_index() -> Vec<(&'static str, &'static str)> {
 }
 
 /// From the top git goes into what an index calls a submodule, and starts what is configured there.
+// promise: guarded.6
 #[test]
 fn an_index_leads_git_to_no_new_submodule() {
     let form = |code: &str| format!("{NEW_INDEX}{code}");
@@ -371,6 +379,7 @@ fn an_index_leads_git_to_no_new_submodule() {
 }
 
 /// A place that an index has as a submodule gets no repository, however one would come there.
+// promise: guarded.6
 #[test]
 fn no_repository_comes_to_be_where_an_index_has_a_submodule() {
     let made = |code: &str| {
@@ -437,6 +446,7 @@ fn no_link_comes_to_be_in_a_git_directory() {
 }
 
 /// In a directory of the run's own no name is guarded, so what was made there doesn't come to be beside the user's files.
+// promise: guarded.11
 #[test]
 fn a_directory_of_settings_is_not_moved_out_of_one_of_the_runs() {
     let files = [REPOSITORY, &[("sub/x", "x")]].concat();
@@ -527,6 +537,7 @@ fn a_repository_stays_one_to_git() {
     }
 }
 
+// promise: guarded.7
 #[test]
 fn a_gitdir_file_is_not_replaced() {
     let files: &[(&str, &str)] = &[
@@ -557,6 +568,7 @@ fn a_gitdir_file_is_not_replaced() {
     }
 }
 
+// promise: guarded.1
 #[test]
 fn files_that_tools_trust_are_neither_changed_nor_made() {
     let files: &[(&str, &str)] = &[
@@ -609,6 +621,7 @@ fn files_that_tools_trust_are_neither_changed_nor_made() {
 
 /// Names that are guarded anywhere are the run's own in a directory that it made, as what it clones or unpacks has them.
 /// None comes out of there, and no other directory counts for one.
+// promise: guarded.11
 #[test]
 fn what_a_run_made_frees_no_guarded_file_beside_it() {
     let files: &[(&str, &str)] = &[
@@ -694,6 +707,7 @@ fn a_new_repository_lifts_no_denial_but_the_one_that_guards_git() {
 
 /// What a user's own programs take for theirs in `/tmp`: clients of tmux do what a server there says, `ssh-add` gives an agent
 /// keys, and npm executes what its cache holds.
+// promise: guarded.10
 #[test]
 fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
     // No other name in `/tmp` holds it.
@@ -772,6 +786,7 @@ fn what_programs_obey_in_tmp_is_not_made_or_replaced() {
 }
 
 /// What a repository's own configuration names is obeyed as what lies in its `.git`.
+// promise: guarded.5
 #[test]
 fn hooks_and_programs_that_a_configuration_names_are_not_changed() {
     let configuration = "[core]\n\thooksPath = .husky/_\n\tattributesFile = .gitattrs\n[include]\n\tpath = ../more.conf\n\
@@ -811,5 +826,26 @@ fn hooks_and_programs_that_a_configuration_names_are_not_changed() {
         attempts(probe, files, &attempts_on)
             .in_trees_of_their_own()
             .refused(profile, REFUSED);
+    }
+}
+
+/// So is what the user's own configuration names in the tree.
+// promise: guarded.5
+#[test]
+fn hooks_and_programs_that_the_users_own_configuration_names_are_not_changed() {
+    let configuration = "[core]\n\thooksPath = own/hooks\n[filter \"x\"]\n\tclean = python3 own/clean.py\n";
+    for profile in WRITING {
+        Probe::new()
+            .file("~/.gitconfig", configuration)
+            .file(".git/HEAD", "ref: refs/heads/main\n")
+            .file("own/hooks/pre-commit", "true\n")
+            .file("own/clean.py", "")
+            .file("own/other", "")
+            .works("write('own/other'); read('own/clean.py')")
+            .attempt("write('own/clean.py')")
+            .attempt("write('own/hooks/pre-commit', 'ab')")
+            .attempt("write('own/hooks/new')")
+            .attempt("os.rename('own/hooks', 'own/away')")
+            .refused(profile, "EACCES|EXDEV");
     }
 }

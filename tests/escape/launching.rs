@@ -56,6 +56,7 @@ fn a_link_out_of_the_root_that_is_gone_by_the_launch_grants_nothing() {
 }
 
 /// Where an earlier run could write, what a flag names may be a link of its own.
+// promise: others.2
 #[test]
 fn a_link_out_of_another_written_tree_stops_the_launch() {
     let place = place();
@@ -105,6 +106,7 @@ fn a_role_that_writes_nothing_names_no_root_by_a_link_of_a_written_tree() {
 }
 
 /// A run whose root was the caller's directory may have made the link.
+// promise: others.2
 #[test]
 fn a_link_out_of_the_callers_directory_stops_the_launch() {
     let place = place();
@@ -159,6 +161,7 @@ fn a_link_that_is_made_after_the_look_at_a_flag_stops_the_launch() {
 }
 
 /// Another process makes the link and takes it away, as fast as it can.
+// promise: others.3
 #[test]
 fn a_run_that_swaps_a_link_while_another_launches_opens_nothing_outside_the_root() {
     const SWAP: &str =

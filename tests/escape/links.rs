@@ -10,6 +10,7 @@ const SECRET: &[(&str, &str)] = &[
     ("plain", "plain"),
 ];
 
+// promise: files.8
 #[test]
 fn a_symbolic_link_that_the_run_made_in_tmp() {
     let tmp = in_tmp();
@@ -85,6 +86,7 @@ fn a_symbolic_link_that_the_run_made_beside_it() {
     }
 }
 
+// promise: secrets.10
 #[test]
 fn a_hard_link_that_the_run_made() {
     let forms = [
@@ -232,6 +234,7 @@ fn what_guarded_links_of_a_project_lead_to() {
     }
 }
 
+// promise: guarded.7
 #[test]
 fn what_git_obeys_behind_links_in_a_repository() {
     /// Files, links, and what is to be closed.

@@ -37,6 +37,7 @@ fn tree() -> Probe {
         .file("plain", "SECRET")
 }
 
+// promise: files.19
 #[test]
 fn what_is_outside_is_not_read_with_the_mark() {
     for profile in ["workspace", "filesystem"] {
@@ -47,6 +48,7 @@ fn what_is_outside_is_not_read_with_the_mark() {
 }
 
 /// Where a tree that is written holds a secret no mark counts; around one in a tree that is only read it does.
+// promise: files.19
 #[test]
 fn secrets_are_not_read_with_the_mark() {
     for profile in SUPERVISED {
@@ -62,6 +64,7 @@ fn secrets_are_not_read_with_the_mark() {
     }
 }
 
+// promise: files.19
 #[test]
 fn nothing_is_written_made_or_cut_with_the_mark() {
     const MARK: u32 = 0x5f0c_4ade;

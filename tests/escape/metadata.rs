@@ -115,6 +115,7 @@ fn refused(profile: &str, name: &str) {
     attempts(with_attributes(name), files, &forms).refused(profile, "EACCES|EPERM");
 }
 
+// promise: files.5
 #[test]
 fn of_a_file_that_may_only_be_read() {
     refused("filesystem", "f");
@@ -146,6 +147,7 @@ fn of_a_file_that_may_be_written_they_change() {
     }
 }
 
+// promise: files.5
 #[test]
 fn of_a_file_outside_by_a_link_of_the_runs() {
     Probe::new()

@@ -28,6 +28,7 @@ fn refused(forms: &[&str]) {
     }
 }
 
+// promise: secrets.6
 #[test]
 fn a_secret_is_not_renamed() {
     refused(&[
@@ -65,6 +66,7 @@ fn a_directory_is_not_renamed_to_a_name_that_is_open() {
     ]);
 }
 
+// promise: secrets.9
 #[test]
 fn moving_what_contains_it_opens_nothing() {
     refused(&[
@@ -83,6 +85,7 @@ fn moving_what_contains_it_opens_nothing() {
     ]);
 }
 
+// promise: secrets.6
 #[test]
 fn nothing_is_renamed_to_a_secret_name() {
     refused(&[

@@ -34,6 +34,7 @@ fn files_that_an_earlier_run_may_have_left() {
     }
 }
 
+// promise: stockade.1
 #[test]
 fn stockades_own_files_are_closed() {
     let own = "version = 1\nname = \"own\"\ndescription = \"x\"\n";
@@ -80,6 +81,7 @@ fn a_run_inside_a_run_has_no_more_power() {
         .refused("mcp-standard", "EBADMSG");
 }
 
+// promise: files.20
 #[test]
 fn a_profile_that_lists_nothing_grants_nothing() {
     for lists in ["", "extends = \"minimal\"\n", "read = []\nwrite = []\nexec = []\n"] {

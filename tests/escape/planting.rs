@@ -222,16 +222,19 @@ fn in_a_home(home: Home) {
     }
 }
 
+// promise: secrets.13
 #[test]
 fn nothing_is_planted_where_the_names_above_are_absent() {
     in_a_home(Home::Bare);
 }
 
+// promise: secrets.13
 #[test]
 fn nothing_is_planted_where_the_directories_above_are_there() {
     in_a_home(Home::Prepared);
 }
 
+// promise: secrets.13
 #[test]
 fn nothing_is_planted_where_the_names_above_are_links() {
     in_a_home(Home::Linked);
@@ -280,6 +283,7 @@ fn a_denied_file_is_not_made_by_moving_its_directory() {
     }
 }
 
+// promise: files.14
 #[test]
 fn what_a_denied_glob_closes_is_not_made_by_moving_what_is_above_it() {
     for (deny, name, file) in [
@@ -397,6 +401,7 @@ fn what_arrives_from_the_scratch_directory_is_never_taken_for_a_file() {
 }
 
 /// The user keeps the configuration elsewhere, in a place that a run may write.
+// promise: stockade.3
 #[test]
 fn what_links_in_the_configuration_lead_to_is_closed() {
     for profile in WRITING {
@@ -418,6 +423,7 @@ fn what_links_in_the_configuration_lead_to_is_closed() {
 }
 
 /// All of it: a run under the widest profile, then a run whose refusal would start the planted program.
+// promise: stockade.2
 #[test]
 fn a_run_gets_no_program_started_outside_by_planting_the_configuration() {
     let config = "version = 1\non_violation = \"echo planted > @HOME/proof\"\n";
@@ -515,6 +521,7 @@ const STARTED: [Started; 3] = [
 ];
 
 /// The run plants, and does what is refused; so does another one after it, which only reads.
+// promise: others.7
 #[test]
 fn no_program_that_is_started_unconfined_is_another_than_before_the_run() {
     for started in &STARTED {
@@ -554,6 +561,7 @@ fn no_program_that_is_started_unconfined_is_another_than_before_the_run() {
 }
 
 /// An interpreter loads modules from the directory where it starts, and that is none of the run's.
+// promise: others.8
 #[test]
 fn what_a_run_puts_into_its_root_is_loaded_by_no_program_that_answers() {
     let begin = || {
@@ -588,6 +596,7 @@ fn what_a_run_puts_into_its_root_is_loaded_by_no_program_that_answers() {
 }
 
 /// It is executed by the name that `PATH` led to before the run, and a shell finds nothing before it.
+// promise: others.8
 #[test]
 fn what_a_run_puts_before_a_program_on_path_is_not_started() {
     for (configuration, ask) in [
@@ -627,6 +636,7 @@ fn what_a_run_puts_before_a_program_on_path_is_not_started() {
 }
 
 /// Who leads `HOME` elsewhere chooses the configuration.
+// promise: stockade.5
 #[test]
 fn the_link_by_which_a_home_is_named_leads_where_it_led() {
     let config = "version = 1\non_violation = \"echo planted > @HOME/proof\"\n";
@@ -671,6 +681,7 @@ fn the_link_by_which_a_home_is_named_leads_where_it_led() {
 
 /// The home is behind a link, `PATH` names it by that link, and a program in it is one too. The last is how Stockade is
 /// started.
+// promise: stockade.4
 #[test]
 fn programs_that_the_user_starts_by_name_are_kept_behind_links() {
     let begin = || {
@@ -707,6 +718,7 @@ fn programs_that_the_user_starts_by_name_are_kept_behind_links() {
 }
 
 /// What counts for the next run is what the user wrote.
+// promise: stockade.6
 #[test]
 fn a_run_does_not_rewrite_the_profile_that_it_runs_under() {
     let base = "version = 1\nname = \"base\"\ndescription = \"x\"\n[[read]]\npath = \"./\"\nwhy = \"x\"\n\
@@ -757,6 +769,7 @@ fn a_run_does_not_rewrite_the_profile_that_it_runs_under() {
 }
 
 /// An earlier run may have put the link there.
+// promise: others.1
 #[test]
 fn a_flag_does_not_follow_a_link_of_the_root_out_of_it() {
     let begin = || {
@@ -912,6 +925,7 @@ fn a_directory_is_not_moved_into_the_installation_that_a_command_belongs_to() {
 }
 
 /// `git status` at the top of a repository goes into its submodules, and starts what their configuration names.
+// promise: guarded.6
 #[test]
 fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
     let code = "import os\n\
@@ -1016,6 +1030,7 @@ fn nothing_comes_to_be_where_git_takes_it_for_a_submodule() {
 }
 
 /// Its name doesn't tell, but the `.git` file of the root.
+// promise: guarded.7
 #[test]
 fn a_git_directory_of_another_name_keeps_what_git_obeys() {
     let of = |name: &str| format!("{name}/config {name}/hooks/pre-commit {name}/commondir {name}/info/attributes");
@@ -1073,6 +1088,7 @@ fn the_scratch_directory_stays_where_it_is() {
 }
 
 /// A directory on the way to the configuration that can't be read, or that others may write, would switch it off.
+// promise: secrets.14
 #[test]
 fn who_may_use_the_directories_above_a_closed_name_stays_as_it_is() {
     for profile in ["workspace", "minimal", "trusted"] {

@@ -21,6 +21,7 @@ fn refused(forms: &[String]) {
     }
 }
 
+// promise: processes.6
 #[test]
 fn files_of_a_process_outside() {
     let mut forms = Vec::new();
@@ -101,6 +102,7 @@ fn around(what: &str) -> String {
     )
 }
 
+// promise: stockade.7
 #[test]
 fn stockades_own_processes() {
     let mut forms = Vec::new();
@@ -162,6 +164,7 @@ fn the_list_of_processes_has_no_others() {
 }
 
 /// `/proc` mounted a second time, as in the tree of a container or a chroot.
+// promise: processes.6
 #[test]
 fn another_mount_of_proc_is_no_way_round() {
     if !crate::common::is_root() {

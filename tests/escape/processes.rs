@@ -38,6 +38,7 @@ fn signals() {
     );
 }
 
+// promise: processes.5
 #[test]
 fn debugging() {
     refused(
@@ -72,6 +73,7 @@ fn debugging() {
     }
 }
 
+// promise: processes.8
 #[test]
 fn scheduling_and_limits() {
     refused(

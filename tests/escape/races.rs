@@ -19,6 +19,7 @@ fn path(profile: &str, call: &str, files: &[(&str, &str)], open: &str, closed: &
 
 const SECRET: &[(&str, &str)] = &[("plain", "plain"), (".envx", "SECRET")];
 
+// promise: files.11
 #[test]
 fn a_path_in_memory_that_is_opened() {
     for call in ["open-read", "openat-read", "openat2-read", "open-path"] {
@@ -42,6 +43,7 @@ const HOOK: &[(&str, &str)] = &[
     (".git/plain/y", ""),
 ];
 
+// promise: files.11
 #[test]
 fn a_path_in_memory_that_is_written() {
     for call in ["open-write", "open-truncate", "creat", "truncate"] {
@@ -169,6 +171,7 @@ fn name(call: &str, path: &str, to: [&str; 2], closed: &str) {
     .is_held("workspace");
 }
 
+// promise: files.12
 #[test]
 fn a_symbolic_link() {
     for call in ["read", "read-by-path", "link-from"] {
@@ -191,6 +194,7 @@ fn a_directory_that_is_a_symbolic_link() {
 }
 
 /// Where moving it is refused, there's nothing to race with, which is as well.
+// promise: files.12
 #[test]
 fn a_directory_that_moves_below_the_feet() {
     let files = &[

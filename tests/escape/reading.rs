@@ -16,6 +16,7 @@ fn refused(forms: &[&str]) {
     }
 }
 
+// promise: files.8
 #[test]
 fn by_its_names() {
     refused(&[
@@ -33,6 +34,7 @@ fn by_its_names() {
     ]);
 }
 
+// promise: files.13
 #[test]
 fn by_every_call_that_opens() {
     refused(&[
@@ -48,6 +50,7 @@ fn by_every_call_that_opens() {
     ]);
 }
 
+// promise: files.13
 #[test]
 fn with_every_flag() {
     refused(&[
@@ -85,6 +88,7 @@ fn with_every_way_to_resolve() {
     }
 }
 
+// promise: files.9
 #[test]
 fn through_proc() {
     refused(&[
@@ -124,6 +128,7 @@ fn through_a_descriptor_of_its_directory() {
     ]);
 }
 
+// promise: files.10
 #[test]
 fn through_a_descriptor_that_only_names_it() {
     refused(&[

@@ -60,6 +60,7 @@ impl Drop for SystemV {
     }
 }
 
+// promise: processes.9
 #[test]
 fn system_v_objects_of_others() {
     let Some(others) = SystemV::new() else {
@@ -149,6 +150,7 @@ impl Drop for Shared {
     }
 }
 
+// promise: processes.9
 #[test]
 fn shared_memory_of_others() {
     let (Some(read), Some(linked)) = (Shared::new("read"), Shared::new("linked")) else {
@@ -216,6 +218,7 @@ fn shared_memory_of_the_runs_own_works() {
 }
 
 /// Every name that a run gives is removed with it, so it may give only as many as are kept in mind.
+// promise: processes.10
 #[test]
 fn no_name_in_shared_memory_outlives_the_run() {
     let prefix = format!("stockade-many-{}", std::process::id());

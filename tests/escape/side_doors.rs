@@ -135,6 +135,7 @@ fn calls_of_foreign_abis_kill_the_caller() {
     }
 }
 
+// promise: files.7
 #[test]
 fn a_file_without_a_name_is_not_executed() {
     let run_it = "os.write(fd, open(os.path.realpath('/bin/true'), 'rb').read()); ";
@@ -196,6 +197,7 @@ fn a_file_without_a_name_gets_no_execute_permission() {
         .refused("workspace", "EPERM|EINVAL");
 }
 
+// promise: stockade.8
 #[test]
 fn the_supervisor_is_not_blinded() {
     let probe = |dumpable: &str| {

@@ -4,6 +4,7 @@
 use super::cases::SUPERVISED;
 use crate::common::Probe;
 
+// promise: files.16
 #[test]
 fn directories_outside_are_not_watched() {
     let watch = |path: &str| format!("f = call(294, 0); call(254, f, {path}, 2) # inotify_add_watch");

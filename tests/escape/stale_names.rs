@@ -67,6 +67,7 @@ fn a_slow_path_lets_no_secret_slip_into_a_directory_of_packages() {
 }
 
 /// A descriptor's number means another file to a thread with a table of its own.
+// promise: files.10
 #[test]
 fn a_nameless_file_is_opened_no_wider_than_it_is_held() {
     let code = "import ctypes, os, threading\n\

@@ -14,6 +14,7 @@ fn another() -> Probe {
     )
 }
 
+// promise: caller.8
 #[test]
 fn a_terminal_of_others() {
     let name = "n = open('@ROOT/name').read()";

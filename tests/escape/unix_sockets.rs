@@ -29,6 +29,7 @@ fn closed(forms: &[&str]) {
     }
 }
 
+// promise: sockets.1
 #[test]
 fn a_listener_of_others_by_its_path() {
     closed(&[
@@ -96,6 +97,7 @@ fn a_datagram_socket_of_others() {
     ]);
 }
 
+// promise: sockets.2
 #[test]
 fn an_abstract_name_of_others() {
     closed(&[

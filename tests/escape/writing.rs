@@ -24,6 +24,7 @@ fn refused(forms: &[&str]) {
     }
 }
 
+// promise: secrets.8
 #[test]
 fn it_is_not_opened_to_write() {
     refused(&[
@@ -58,6 +59,7 @@ fn it_is_not_truncated() {
     ]);
 }
 
+// promise: secrets.8
 #[test]
 fn it_is_not_removed() {
     refused(&[
@@ -75,6 +77,7 @@ fn it_is_not_removed() {
     ]);
 }
 
+// promise: secrets.7
 #[test]
 fn one_is_not_made() {
     refused(&[

@@ -380,6 +380,7 @@ fn no_interpreter_is_taken_from_beside_a_script() {
 }
 
 /// An earlier run may have made the link, or the first line.
+// promise: others.4
 #[test]
 fn a_link_or_a_first_line_of_a_run_leads_to_no_other_script() {
     let place = Place::new();

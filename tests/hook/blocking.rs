@@ -39,6 +39,7 @@ fn an_event_that_is_right_is_allowed() {
     }
 }
 
+// promise: agents.3
 #[test]
 fn input_that_is_no_event_blocks() {
     let place = place();
@@ -234,6 +235,7 @@ fn a_home_is_no_project_without_its_variable() {
     }
 }
 
+// promise: agents.3
 #[test]
 fn a_panic_blocks() {
     if !injects_panics() {

@@ -43,6 +43,7 @@ fn told(place: &Place, name: &str, line: &str) -> Option<String> {
     text.map(String::from)
 }
 
+// promise: agents.4
 #[test]
 fn no_line_starts_anything_outside_the_run() {
     let place = place();

@@ -398,6 +398,7 @@ fn an_older_copy_isnt_replaced_without_a_word() {
     assert!(!place.path(&format!("{copy}.1")).exists());
 }
 
+// promise: agents.12
 #[test]
 fn without_a_terminal_the_change_is_only_shown() {
     let place = Place::new();
@@ -430,6 +431,7 @@ fn at_a_terminal_a_person_answers() {
     }
 }
 
+// promise: agents.12
 #[test]
 fn a_file_that_changes_while_the_question_is_open_is_kept() {
     let run = run().file("~/.cursor/mcp.json", FILES[7].2);

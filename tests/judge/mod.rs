@@ -57,6 +57,7 @@ fn wrong(permissions: Permissions, corpus: &str, is_right: fn(Decision) -> bool)
         .collect()
 }
 
+// promise: agents.1
 #[test]
 fn no_hostile_line_is_allowed_by_built_in_and_usual_rules() {
     let wrong = wrong(usual(), HOSTILE, |decision| decision != Decision::Allow);

@@ -23,6 +23,7 @@ fn warden_of(watched: &Watched) -> i32 {
     below.into_iter().next().unwrap()
 }
 
+// promise: end.4
 #[test]
 fn no_name_of_stockades_finds_the_warden() {
     let watched = Watched::start(with_daemon(STAYS));
@@ -45,6 +46,7 @@ fn no_name_of_stockades_finds_the_warden() {
 }
 
 /// The daemon is another program by then, which has the word no more.
+// promise: end.4
 #[test]
 fn the_tree_ends_when_everything_with_a_word_of_the_command_is_killed() {
     let daemon = DAEMON.replace("time.sleep(90)", "os.execvp('sleep', ['sleep', '90'])");

@@ -16,6 +16,7 @@ fn unconfined_the_daemon_survives() {
     Watched::started(plain.args(["-I", "-c", DAEMON]), None).survives();
 }
 
+// promise: end.1
 #[test]
 fn a_daemon_ends_with_the_command() {
     assert_eq!(Watched::start(with_daemon("sys.exit(7)")).ends(), 7);
@@ -92,6 +93,7 @@ fn a_command_may_tidy_up_before_it_ends() {
     assert_eq!(watched.ends(), 9);
 }
 
+// promise: end.8
 #[test]
 fn a_daemon_ends_on_the_time_limit() {
     // The daemon has to be there before.
@@ -100,6 +102,7 @@ fn a_daemon_ends_on_the_time_limit() {
     assert_eq!(Watched::start(begun).ends(), 124);
 }
 
+// promise: end.2
 #[test]
 fn a_daemon_ends_when_stockade_is_killed() {
     let watched = Watched::start(with_daemon("time.sleep(60)"));

@@ -58,6 +58,7 @@ fn in_a_group(command: &mut Command) {
     command.process_group(0);
 }
 
+// promise: end.3
 #[test]
 fn the_tree_ends_when_stockades_process_group_is_killed() {
     ends_all(&[], in_a_group, |watched| {
@@ -65,6 +66,7 @@ fn the_tree_ends_when_stockades_process_group_is_killed() {
     });
 }
 
+// promise: end.3
 #[test]
 fn the_tree_ends_when_stockades_session_is_killed() {
     // A shell leads the session, as a harness does that gives each of its children one.
@@ -128,6 +130,7 @@ fn pythons_timeout_ends_the_tree_and_returns() {
 }
 
 /// What a terminal's window does when it is closed.
+// promise: end.5
 #[test]
 fn the_tree_ends_when_its_terminal_is_closed() {
     let window = "import os, pty, sys, time\n\
@@ -187,6 +190,7 @@ impl Drop for Group {
     }
 }
 
+// promise: end.5
 #[test]
 fn the_tree_ends_when_its_control_group_is_killed() {
     let group = match Group::new() {
@@ -227,6 +231,7 @@ fn inner(watched: &Watched) -> (i32, i32) {
 }
 
 /// As the kernel does that runs out of memory: one process, without a word.
+// promise: end.6
 #[test]
 fn the_tree_ends_when_any_of_its_three_processes_is_killed() {
     let killed = |choose: fn(&Watched) -> i32| {
@@ -284,6 +289,7 @@ fn the_warden_is_in_a_session_of_its_own_and_the_target_in_the_launchers() {
 }
 
 /// A killing at any moment of the start, the fork of the warden and of the target among them.
+// promise: end.6
 #[test]
 fn the_tree_ends_whenever_the_process_group_or_the_launcher_is_killed() {
     let daemons = "import os, time\n\

@@ -124,6 +124,7 @@ fn a_client_without_forms_is_not_asked() {
     }
 }
 
+// promise: agents.6
 #[test]
 fn a_tools_grants_hold_while_only_such_calls_run() {
     let place = Place::new();
@@ -181,6 +182,7 @@ fn no_link_of_the_root_leads_a_tools_grants_or_the_clients_roots_elsewhere() {
     );
 }
 
+// promise: agents.6
 #[test]
 fn a_tools_grants_open_no_secret() {
     let place = Place::new();

@@ -68,6 +68,7 @@ fn lines_come_to_the_client_byte_for_byte() {
     }
 }
 
+// promise: agents.5
 #[test]
 fn a_line_that_only_looks_like_a_message_does_not_pass() {
     let place = Place::new();

@@ -29,6 +29,7 @@ fn an_inner_profile_narrows_the_outer_one() {
     );
 }
 
+// promise: nested.1
 #[test]
 fn an_inner_profile_adds_nothing() {
     for (profile, expected) in [("minimal", "-\n-\n"), ("readonly", "-\nx\n")] {
@@ -45,6 +46,7 @@ fn an_inner_profile_adds_nothing() {
         .ends();
 }
 
+// promise: secrets.18
 #[test]
 fn secrets_stay_closed_inside() {
     // A home that is another one inside has secrets of its own.
@@ -86,6 +88,7 @@ fn three_levels_are_narrowed_by_all() {
         .ends();
 }
 
+// promise: nested.2
 #[test]
 fn threads_children_and_other_programs_are_narrowed_too() {
     let code = "import os, subprocess, threading\n\

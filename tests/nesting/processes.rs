@@ -72,6 +72,7 @@ fn orphans_stay_narrowed_while_the_run_lives_and_end_with_it() {
         .ends();
 }
 
+// promise: nested.3
 #[test]
 fn orphans_of_a_killed_inner_warden_stay_narrowed() {
     let daemon = format!(
@@ -106,6 +107,7 @@ fn orphans_of_a_killed_inner_warden_stay_narrowed() {
         .ends();
 }
 
+// promise: nested.4
 #[test]
 fn everything_ends_with_the_outer_run() {
     let place = outer("workspace").bash(&inner("workspace", "sh -c \"echo \\$\\$ >pid; sleep 300\""));

@@ -80,6 +80,7 @@ fn a_nested_cargo_starts_and_its_credentials_stay_closed() {
 }
 
 /// An earlier run may have put it there.
+// promise: others.9
 #[test]
 fn an_environment_that_the_run_may_write_opens_nothing_else() {
     let mut begun = run().profile("workspace");

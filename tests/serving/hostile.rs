@@ -50,6 +50,7 @@ fn garbage_gets_an_error_or_nothing_and_the_session_goes_on() {
     assert_eq!(session.ends(), Some(0));
 }
 
+// promise: others.5
 #[test]
 fn a_client_reads_no_file_for_naming_it_as_a_script() {
     let place = Place::new();
@@ -65,6 +66,7 @@ fn a_client_reads_no_file_for_naming_it_as_a_script() {
 }
 
 /// A call's narrower profile makes no program the user's that another call may have made.
+// promise: others.6
 #[test]
 fn a_client_gets_no_program_from_where_calls_with_another_profile_write() {
     let place = Place::new();

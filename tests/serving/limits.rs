@@ -12,6 +12,7 @@ fn is_refused(result: &Value, why: &str) {
     );
 }
 
+// promise: agents.7
 #[test]
 fn a_client_chooses_no_wider_profile_and_turns_nothing_off() {
     let place = Place::new();
@@ -89,6 +90,7 @@ fn a_command_starts_within_the_root_alone() {
     }
 }
 
+// promise: agents.8
 #[test]
 fn grants_are_given_by_a_person_alone() {
     let place = Place::new();

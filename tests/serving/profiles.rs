@@ -11,6 +11,7 @@ fn profile(name: &str, extends: &str) -> String {
     format!("version = 1\nname = \"{name}\"\ndescription = \"own\"\nextends = \"{extends}\"\n")
 }
 
+// promise: agents.9
 #[test]
 fn no_answer_opens_the_ceilings_file_or_what_it_extends_under_any_profile() {
     let place = Place::new();

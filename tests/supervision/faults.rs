@@ -32,6 +32,7 @@ const MAKE: &str = "import os, sys\n\
       except OSError as e: print(e.strerror)\n\
     sys.exit(7)";
 
+// promise: stockade.9
 #[test]
 fn a_call_is_refused_where_a_worker_panics_and_the_next_ones_are_served() {
     let Some(run) = panicking("worker:/boom") else { return };

@@ -39,6 +39,7 @@ fn devices_keep_their_modes_owners_and_times() {
         .refused("workspace", "EPERM|EACCES");
 }
 
+// promise: privileges.2
 #[test]
 fn set_user_id_bits_are_never_set() {
     let mut probe = Probe::new().program("tool", "#!/bin/sh\n").file("plain", "plain");
@@ -112,6 +113,7 @@ fn field<'a>(status: &'a str, name: &str) -> &'a str {
         .trim()
 }
 
+// promise: stockade.10
 #[test]
 fn the_supervisors_threads_have_no_linux_capabilities() {
     let (mut child, _begun) = sleeping("022");

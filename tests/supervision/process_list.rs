@@ -21,6 +21,7 @@ fn works(code: &str) {
     }
 }
 
+// promise: processes.7
 #[test]
 fn the_list_of_processes_has_those_of_the_run_and_no_other() {
     let outside = Asleep::new();

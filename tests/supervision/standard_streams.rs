@@ -60,6 +60,7 @@ fn a_file_outside_the_grants_keeps_what_the_program_wrote() {
     }
 }
 
+// promise: files.17
 #[test]
 fn a_file_outside_the_grants_can_be_written_by_name_and_no_wider_than_it_is_held() {
     both(

@@ -167,6 +167,7 @@ print('end')
     assert_eq!(played(Terminal::new(), true), 0);
 }
 
+// promise: caller.8
 #[test]
 fn the_terminal_of_another_run_is_refused() {
     let place = Place::new();

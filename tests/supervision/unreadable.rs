@@ -41,6 +41,7 @@ fn who_hides_its_memory_is_judged_all_the_same() {
     .print_each("0\n0\nSECRET\n", "0\n0\nrefused\n");
 }
 
+// promise: stockade.8
 #[test]
 fn who_cannot_be_read_is_refused() {
     if !has_compiler() {

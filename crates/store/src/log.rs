@@ -1,7 +1,11 @@
 //! The log of the newest rows, in a file beside the database: a line for each, appended by a few system calls.
 //!
-//! A line is a JSON array of number, hash, time, run, kind and body, in one accepted form. Its rows go into the database when
-//! somebody reads the trail, or when the log is large. Its lock serialises all writers of log, head and database.
+//! A line is a JSON array of number, hash, time, run, kind and body, in one accepted form. Its rows go into the
+//! database when somebody reads the trail, or when the log is large. Its lock serialises all writers of log, head and
+//! database.
+//!
+//! A head on the disk is never behind the database: who takes the log in puts the head on the disk first, then the rows
+//! in one transaction, then empties the log. One that is killed between leaves rows in both, which are the same.
 
 use std::fs::File;
 use std::io;

@@ -45,6 +45,7 @@ fn told(place: &Place, words: &[&str]) -> Option<Value> {
     }
 }
 
+// promise: secrets.2
 #[test]
 fn secrets_of_every_home_are_closed_behind_every_mount_and_neighbours_open() {
     let place = place();
@@ -141,6 +142,7 @@ fn secrets_stay_closed_however_the_slashes_of_home_and_of_moving_variables_are_w
     }
 }
 
+// promise: secrets.4
 #[test]
 fn a_secret_that_a_variable_moves_is_closed_behind_a_tilde_that_no_shell_expanded() {
     let reads = |variables: &[(&str, &str)], status: i32| {

@@ -8,6 +8,7 @@ use crate::network::built::installed;
 use crate::network::net::outcome;
 use crate::network::servers::{Http, Witness, address};
 
+// promise: network.4
 #[test]
 fn a_literal_address() {
     Attack::new().fails(
@@ -45,6 +46,7 @@ fn numbers_that_libraries_take_for_addresses() {
     );
 }
 
+// promise: network.4
 #[test]
 fn ipv4_inside_ipv6() {
     let witness = Witness::new();
@@ -98,6 +100,7 @@ fn no_address_is_this_machine() {
     );
 }
 
+// promise: network.5
 #[test]
 fn another_port_of_what_is_granted() {
     // The witness listens at the granted address.

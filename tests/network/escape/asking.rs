@@ -25,6 +25,7 @@ fn a_server_of_ones_own_by_datagram() {
     );
 }
 
+// promise: network.9
 #[test]
 fn a_server_of_ones_own_by_stream() {
     Attack::new().fails(
@@ -57,6 +58,7 @@ fn port_53_of_others() {
     );
 }
 
+// promise: network.9
 #[test]
 fn the_machines_own_resolver_is_not_reached_past_the_runs() {
     let net = granting(&["api.shop.test:8080"]);
@@ -77,6 +79,7 @@ fn the_machines_own_resolver_is_not_reached_past_the_runs() {
 }
 
 /// Names that nothing grants and that carry data.
+// promise: network.8
 #[test]
 fn data_in_names_is_never_asked_outside() {
     let net = granting(&["api.shop.test:8080", "*.inside.test:8080"]);
@@ -167,6 +170,7 @@ fn a_name_that_does_not_exist_is_told_from_a_server_that_fails() {
 }
 
 /// An answer that turns from a granted address to another one, at every question.
+// promise: network.10
 #[test]
 fn rebinding_leads_nowhere() {
     let attack = Attack::new();

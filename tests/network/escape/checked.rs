@@ -99,6 +99,7 @@ const EVIL_REQUESTS: &[&str] = &[
     "[b'POST /sum HTTP/1.1\\r\\nHost: api.shop.test\\r\\nExpect: 100-continue\\r\\nContent-Length: 0\\r\\n\\r\\n' + EVIL]",
 ];
 
+// promise: network.12
 #[test]
 fn requests_for_another_host_are_not_passed_on() {
     let (Some(free), Some(held)) = (web_listener(80), web_listener(80)) else {
@@ -137,6 +138,7 @@ fn requests_for_another_host_are_not_passed_on() {
 }
 
 /// The same with a server that answers, so that second requests are judged after a first one.
+// promise: network.12
 #[test]
 fn second_requests_for_another_host_are_not_passed_on() {
     let Some(listener) = web_listener(80) else {
@@ -273,6 +275,7 @@ const EVIL_HELLOS: &[&str] = &[
     "[b'\\x16\\3\\1\\xff\\xff' + bytes(70000)]",
 ];
 
+// promise: network.13
 #[test]
 fn greetings_for_another_host_are_not_passed_on() {
     let (Some(free), Some(held)) = (web_listener(443), web_listener(443)) else {

@@ -7,6 +7,7 @@ use crate::common::{Probe, skipped};
 use crate::network::net::Net;
 use crate::network::servers::Witness;
 
+// promise: network.14
 #[test]
 fn a_datagram_to_an_address() {
     Attack::new().fails(FORMS, REFUSED);

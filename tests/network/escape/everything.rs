@@ -5,6 +5,7 @@ use crate::common::{Probe, run};
 use crate::network::net::{Net, outcome};
 use crate::network::servers::{Http, Streams, Witness};
 
+// promise: network.19
 #[test]
 fn clouds_hand_out_no_credentials() {
     // Unconfined there's no answer, or no way.

@@ -5,6 +5,7 @@ use crate::common::Probe;
 use crate::network::net::Net;
 use crate::network::servers::{Witness, address};
 
+// promise: network.15
 #[test]
 fn sockets_of_no_other_kind_are_made() {
     Probe::new()

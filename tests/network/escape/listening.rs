@@ -22,6 +22,7 @@ fn reaches(address: SocketAddr) -> bool {
     TcpStream::connect_timeout(&address, Duration::from_secs(5)).is_ok()
 }
 
+// promise: network.16
 #[test]
 fn nothing_is_listened_on_without_a_grant() {
     let mut probe = Probe::new().flags(["--host", "api.shop.test"]);
@@ -78,6 +79,7 @@ fn another_port_than_the_granted_is_refused() {
 }
 
 /// A server that asks for every address gets loopback alone.
+// promise: network.17
 #[test]
 fn a_granted_port_is_open_on_loopback_alone() {
     for (family, any) in [("AF_INET", "0.0.0.0"), ("AF_INET6", "::")] {

@@ -11,6 +11,7 @@ const FORMS: &[&str] = &[
     "of(HOST).sendto(b'x', FASTOPEN, W)",
 ];
 
+// promise: network.3
 #[test]
 fn net_none_takes_the_network_away() {
     for profile in ["mcp-standard", "network-api", "trusted", "minimal"] {

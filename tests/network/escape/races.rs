@@ -66,6 +66,7 @@ fn is_held(mode: &str) {
     }
 }
 
+// promise: network.6
 #[test]
 fn the_address_flips() {
     is_held("address");

@@ -55,6 +55,7 @@ fn intrude(to: SocketAddr, words: &[u8]) -> Vec<u8> {
     answer
 }
 
+// promise: network.18
 #[test]
 fn the_relays_port_is_closed_to_everybody_else() {
     let server = recorder();

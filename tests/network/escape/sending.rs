@@ -2,6 +2,7 @@
 
 use super::attack::{Attack, REFUSED};
 
+// promise: network.7
 #[test]
 fn a_send_that_connects() {
     Attack::new().fails(

@@ -32,6 +32,7 @@ const ADDRESSES: &[&str] = &[
     "ff02::1",
 ];
 
+// promise: network.11
 #[test]
 fn names_that_lead_to_special_addresses_are_refused() {
     let mut net = Net::new();
@@ -87,6 +88,7 @@ fn names_that_lead_to_this_machine_reach_no_one() {
 }
 
 /// A pattern for any host opens no special address.
+// promise: network.11
 #[test]
 fn a_wide_pattern_opens_no_special_address() {
     let witness = Witness::new();

@@ -3,6 +3,7 @@
 use super::Decision::{Allow, Confirm, Deny};
 use super::*;
 
+// promise: agents.1
 #[test]
 fn what_is_not_plain_is_confirmed_whatever_the_rules_say() {
     for text in [

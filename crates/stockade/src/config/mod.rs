@@ -1,8 +1,8 @@
 //! The configuration of users and projects: rules for tool calls, agents, tools.
 //!
-//! `read` parses one file's text, `layers` merges the built-in, user and project layers. A project's file comes from
-//! the repository's author: it may always deny and narrow, and what it allows counts only while the user trusts its
-//! exact content (`project`, `trust`). Nothing here decides a call or an access; that is `judge` and `policy`.
+//! `read` parses one file's text, `join` joins two, and narrows one by another. A project's file comes from the
+//! repository's author: it may always deny and narrow, and what it allows counts only while the user trusts its exact
+//! content. Layers and trust are `stockade_judge`'s. Nothing here decides a call or an access.
 
 mod agent;
 mod error;

@@ -5,6 +5,16 @@
 //! asserts. Other panics are reported at once and end their thread.
 //!
 //! A stack overflow and a panic during unwinding can't be contained: the process aborts, and the warden ends the run.
+//!
+//! | panic in | costs |
+//! |---|---|
+//! | a worker, a thread of a slow call or of a retry | the call: `EPERM` |
+//! | a worker between two calls, the launcher's main thread, the warden, the target's first steps | the run: it ends, or fails to start |
+//! | the prompt queue | the open questions: their calls get the error of a no |
+//! | an approver | the question: no answer |
+//! | the relay | the connection: reset |
+//! | a lookup, the run's DNS server | the name: not found |
+//! | the audit trail's writer | the records that it held; a `lost` row counts them |
 
 mod injected;
 

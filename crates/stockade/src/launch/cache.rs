@@ -2,6 +2,10 @@
 //!
 //! A cache lies in Stockade's state directory, where a run can access this one tree only, so neither another run nor a
 //! trusted program starts anything from it. While a run uses it, the launcher changes nothing inside.
+//!
+//! It is granted as a supervised tree: it outlives the run, so a name in it for a file outside would let a later run
+//! change that. The supervisor refuses each move and link over its border (`EXDEV`). A lock on the file beside it,
+//! which the run can't reach, is shared by the runs that use it.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,15 @@
 //! Carries out a plan: everything is created before the fork (`prepare`), the child only makes system calls
 //! (`warden::child`), the warden ends the tree (`warden`), the launcher waits and keeps the limits (`running`).
+//!
+//! | limit | kept by | past it |
+//! |---|---|---|
+//! | time | a timer in the launcher; it stands still while a question is open | the tree ends |
+//! | memory | a control group of version 2, else samples of the tree, 1 to 40 ms apart | the tree ends |
+//! | processes | a control group, else up to 256 the supervisor; above, samples and `room` | `fork` fails with `EAGAIN`; sampled, the tree ends |
+//! | processor time | samples of the tree, and `RLIMIT_CPU` for each process | the tree ends |
+//! | growth of disk, free space | samples of the written trees (`growth`) | the tree ends |
+//! | open files, file size | `RLIMIT_NOFILE`, `RLIMIT_FSIZE` | the call fails; SIGXFSZ |
+//! | output | the launcher counts, through pipes | it is cut, and the tree ends |
 
 mod cache;
 mod cgroup;

@@ -1,4 +1,10 @@
 //! The Landlock rights for a policy's accesses, and the rules that grant them.
+//!
+//! A tree is *static* where Stockade found it (the base, the command's installation, the script, the scratch
+//! directory): nothing in it has to be refused, so Landlock grants it. It is *supervised* where a person chose it:
+//! Landlock grants nothing there but executing, and the supervisor does the rest. Executing needs `READ_FILE` as well
+//! as `EXECUTE` in Landlock (measured on Linux 6.18), so where a chosen tree may be executed, no open that reads is
+//! left to the kernel.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,9 @@
 //! Capabilities: the powers of a run or an agent, independent of paths. The profile says where they apply.
+//!
+//! READ and WRITE are held by grants that are gone; DELETE too, and the supervisor refuses what cuts a file. Without
+//! EXECUTE the first process may call `execve` as often as the command itself takes, and no other process may. Without
+//! SPAWN the filter lets threads alone be made. NET and LLM are hosts and ports that aren't there. What was found
+//! around the command isn't narrowed, nor is the scratch directory.
 
 use std::fmt;
 use std::str::FromStr;

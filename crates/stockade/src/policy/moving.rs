@@ -4,6 +4,10 @@
 //! automaton over path components: after the components of a path it is in a set of positions. A move *opens* nothing
 //! where the old positions are a subset of the new: everything below stays closed. It *fills* nothing where the new
 //! positions are a subset of the old: whatever would be closed under the new name was closed when it was created.
+//!
+//! What would fill a closed name is refused as `EXDEV` for a directory, so that programs copy it and each file is
+//! judged, and as `EACCES` for a symbolic link. A directory is never moved over the border of a tree in which patterns
+//! don't count: the scratch directory, exempt grants, packages.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

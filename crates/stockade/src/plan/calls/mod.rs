@@ -4,6 +4,10 @@
 //! judged by its registers and the run's [`Posture`]. [`table`] combines the lists for the assembler of
 //! [`super::filter`]. An unlisted number is unknown and answered `ENOSYS`, so that a program falls back to an older
 //! call; a known call that is refused answers `EPERM`.
+//!
+//! `clone3` answers `ENOSYS`, since its flags are in memory, so that a C library falls back to `clone`. No call has the
+//! kernel send SIGCONT later (the exit signal of `clone`, `PR_SET_PDEATHSIG`, `F_SETSIG`): a run is stopped while a
+//! question is open at its terminal.
 
 mod allowed;
 mod judged;

@@ -6,6 +6,10 @@
 //!
 //! One short program matters: the kernel takes about half a microsecond per instruction when it installs it, and a
 //! fixed cost for every further filter. Pure: nothing here queries or changes the system.
+//!
+//! The first choice was the crate `seccompiler`, whose list of 330 calls is tested one after the other: installing it
+//! took 1.9 ms, where ours (212 to 337 instructions) takes 0.1 to 0.15. It is the oracle of the tests: both programs
+//! are run against every call number.
 
 mod assembler;
 #[cfg(test)]

@@ -391,6 +391,7 @@ fn a_glob_that_nests_too_deep_closes_everything_and_leaves_the_others_as_they_ar
 }
 
 /// The writer of these decides what is confined, or what a run with other grants does.
+// promise: stockade.12
 #[test]
 fn what_starts_stockade_from_python_and_node_is_never_written() {
     let denials = vec![listed_denial(SecretList::Guarded, &[])];
@@ -421,6 +422,7 @@ fn what_starts_stockade_from_python_and_node_is_never_written() {
 }
 
 /// A project's rules on tool calls are for a person to set, never for a run.
+// promise: stockade.13
 #[test]
 fn a_project_s_configuration_is_read_and_never_written() {
     let denials = vec![listed_denial(SecretList::Guarded, &[])];

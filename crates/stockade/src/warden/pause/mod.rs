@@ -3,6 +3,12 @@
 //! A process that runs on could draw over the prompt, or take its answer, so nothing is asked unless all of them are
 //! held. They may be many, and work against being stopped: processes that fork and exit, that send each other SIGCONT,
 //! that have one thread in a call which waits for the supervisor and others beside it.
+//!
+//! That they are held is looked at, not believed: SIGCONT undoes a stop, and the kernel sends it by itself for a timer,
+//! a child's end, input or an orphaned group. So every thread below the warden is noted with how often it has left a
+//! processor, once two looks agree. One that has run since has a higher count, also if it was stopped again; then the
+//! question is broken off. A stop goes to each thread, parents before their children, and the other way round
+//! afterwards, so that no shell sees its job stopped.
 
 mod look;
 #[cfg(test)]
