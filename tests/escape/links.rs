@@ -114,6 +114,7 @@ fn a_hard_link_that_the_run_made() {
     }
 }
 
+// promise: secrets.3
 #[test]
 fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
     let mut probe = Probe::new()
@@ -161,6 +162,7 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
     probe.refused("trusted", "EACCES");
 }
 
+// promise: guarded.9
 #[test]
 fn what_guarded_links_of_a_project_lead_to() {
     for profile in WRITING {
