@@ -12,7 +12,7 @@ doc:
 
 # All tests, with the programs they need.
 test:
-    scripts/test
+    tools/test
 
 # Prints the launches of docs/costs.md's table. The machine should have nothing else to do.
 bench:

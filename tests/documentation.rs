@@ -49,7 +49,13 @@ pages! {
 }
 
 /// They have no commands of a run.
-const WITHOUT: &[&str] = &["docs/README.md", "docs/evidence.md", "docs/promises.md"];
+const WITHOUT: &[&str] = &[
+    "docs/ARCHITECTURE.md",
+    "docs/CONTRIBUTING.md",
+    "docs/README.md",
+    "docs/evidence.md",
+    "docs/promises.md",
+];
 
 #[test]
 fn every_page_is_tried() {
@@ -329,7 +335,7 @@ fn without_numbers(text: &str) -> String {
 #[test]
 fn every_link_leads_somewhere() {
     let top = checkout();
-    let pages = ["SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    let pages = ["SECURITY.md", "CHANGELOG.md"];
     let mut faults = Vec::new();
     for page in PAGES.iter().chain(WITHOUT).chain(&pages) {
         let path = top.join(page);

@@ -108,7 +108,7 @@ fn the_memory_limit_counts_the_whole_tree() {
     ended_by(&ran, "memory");
 }
 
-/// What no process has mapped, what several may share, and children that grow together: `benches/limits.py` measures how
+/// What no process has mapped, what several may share, and children that grow together: `tools/benches/limits.py` measures how
 /// far past the limit each comes.
 // promise: limits.1
 #[test]

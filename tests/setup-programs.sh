@@ -203,7 +203,7 @@ if [ "$("$uv_directory/bin/uv" --version 2>/dev/null | cut -d ' ' -f 2)" != "$uv
     "$uv_directory/bin/pip" install -q --disable-pip-version-check "uv==$uv"
 fi
 
-# What `scripts/bindings` builds the Python package with, what its drop-ins are for, and what checks the formats of others.
+# What `tools/bindings` builds the Python package with, what its drop-ins are for, and what checks the formats of others.
 # `ray` is too large for this: `STOCKADE_TEST_PYTHONS` names a Python that has it.
 if [ "$(cat "$python_directory/installed" 2>/dev/null)" != "$python_packages" ]; then
     rm -rf "$python_directory"

@@ -190,7 +190,7 @@ fn a_ring_is_found() {
 /// The table of crates says what each may import, which is what its manifest has.
 #[test]
 fn the_table_of_crates_is_what_the_manifests_say() {
-    let architecture = fs::read_to_string(checkout().join("ARCHITECTURE.md")).unwrap();
+    let architecture = fs::read_to_string(checkout().join("docs/ARCHITECTURE.md")).unwrap();
     for (name, directory) in crates() {
         let row = format!("| `{name}` |");
         let row = architecture

@@ -49,7 +49,7 @@ pub fn python_with(modules: &[&str]) -> Option<std::path::PathBuf> {
     })
 }
 
-/// How often a race is tried, normally or with `STOCKADE_TEST_SOAK=1` (see `scripts/test`).
+/// How often a race is tried, normally or with `STOCKADE_TEST_SOAK=1` (see `tools/test`).
 pub fn tries<T>(usually: T, soaking: T) -> T {
     match std::env::var_os("STOCKADE_TEST_SOAK").is_some_and(|value| value == "1") {
         true => soaking,
@@ -62,7 +62,7 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Prints that a test, or a part of one, proves nothing here. `scripts/test` lists all of these at its end.
+/// Prints that a test, or a part of one, proves nothing here. `tools/test` lists all of these at its end.
 pub fn skipped(why: &str) {
     eprintln!("skipped: {why}");
     if let Some(list) = std::env::var_os("STOCKADE_TEST_SKIPS") {

@@ -74,7 +74,7 @@ fn a_text_moves_no_terminal() {
 #[test]
 fn a_long_text_is_read_in_time() {
     let place = Place::new();
-    // Without optimisation it takes ten times as long; `benches/infer.rs` measures.
+    // Without optimisation it takes ten times as long; `tools/benches/infer.rs` measures.
     let length = if cfg!(debug_assertions) { 1 << 18 } else { 1 << 20 };
     for (language, line) in [
         ("python", "x = open('data/a.csv').read()\n"),

@@ -7,7 +7,7 @@ use crate::common::{Finished, Place, STOCKADE, checkout, finish, skipped};
 
 /// Runs the feature's installer, which is the action's too, with these options.
 fn install(place: &Place, options: &[(&str, &str)]) -> Finished {
-    let script = checkout().join("packaging/devcontainer/src/stockade/install.sh");
+    let script = checkout().join("tools/packaging/devcontainer/src/stockade/install.sh");
     let prefix = place.path("prefix");
     let options = options.iter().copied();
     finish(place.command("sh").arg(script).envs(options).env("PREFIX", prefix), b"")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges what the guests of `scripts/kernels` wrote: a table by kernel, and the failures below it.
+"""Judges what the guests of `tools/kernels` wrote: a table by kernel, and the failures below it.
 
     judge.py REASONS DIRECTORY…      each holds `results`; its name is the kernel's release
 

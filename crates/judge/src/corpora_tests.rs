@@ -104,7 +104,7 @@ fn cases() -> u32 {
     if is_soak() { 200_000 } else { 300 }
 }
 
-/// `STOCKADE_TEST_SOAK=1`, as `scripts/test` says; it also passes on an empty one.
+/// `STOCKADE_TEST_SOAK=1`, as `tools/test` says; it also passes on an empty one.
 fn is_soak() -> bool {
     std::env::var_os("STOCKADE_TEST_SOAK").is_some_and(|value| value == "1")
 }

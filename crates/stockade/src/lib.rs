@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
-//! `launch` (carrying it out) → `report`. `ARCHITECTURE.md` has the map.
+//! `launch` (carrying it out) → `report`. `docs/ARCHITECTURE.md` has the map.
 
 pub mod approve;
 pub mod audit;

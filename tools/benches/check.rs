@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use brush_parser::ParserOptions;
 
 const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
-const ORDINARY: &str = include_str!("../tests/judge/ordinary.txt");
+const ORDINARY: &str = include_str!("../../tests/judge/ordinary.txt");
 const USUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judge/usual.toml");
 
 fn main() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Calls of a tool bare, under `stockade run` and under `stockade mcp wrap`, side by side: microseconds each, and ratios.
 
-benches/mcp.py STOCKADE [CALLS] [-- SERVER…]   (without SERVER: tests/mcp/server.py; a server needs a tool `echo`)
+tools/benches/mcp.py STOCKADE [CALLS] [-- SERVER…]   (without SERVER: tests/mcp/server.py; a server needs a tool `echo`)
 """
 
 import json

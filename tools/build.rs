@@ -30,7 +30,7 @@ fn main() {
 "#;
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=tools/build.rs");
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     for name in WEAK {
         println!("cargo::rustc-link-arg-bins=-Wl,--undefined={name}");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the cost of a launch and of an open grow with what a run is given.
 
-    benches/curves.py target/release/stockade [ROUNDS] [NAME…]
+    tools/benches/curves.py target/release/stockade [ROUNDS] [NAME…]
 
 Each row has medians of alternating rounds: a launch of `/bin/true` bare and confined, and one open and close of a file, as a
 loop in a confined Python tells it. NAME is one of grants, denials, entries, exact, processes, depth, runs.

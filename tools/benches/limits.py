@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far past a limit a run comes where no control group counts: memory, disk space and processes.
 
-    benches/limits.py target/release/stockade [MEBIBYTES] [NAME…]
+    tools/benches/limits.py target/release/stockade [MEBIBYTES] [NAME…]
 
 Each program grows as fast as it can in one way, and tells each mebibyte. Storms of processes end by themselves after a
 second and a half. Prints a row for each: what it reached, the limit, their ratio, and which limit ended it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What launches, opens and judgements cost with each of several builds, which take turns.
 
-    benches/turns.py ROUNDS PROGRAM…
+    tools/benches/turns.py ROUNDS PROGRAM…
 
 Medians and the least of the time that passed, and of the processor time, in milliseconds. The latter includes Stockade's
 children, and on a busy machine it is the steadier one.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Jobs a second: `stockade batch` beside bare subprocesses, in turns, on small Python jobs.
 
-    benches/batch.py [--jobs 2000] [--at-once 2] [--rounds 4] [--profile minimal] [STOCKADE]
+    tools/benches/batch.py [--jobs 2000] [--at-once 2] [--rounds 4] [--profile minimal] [STOCKADE]
 
 Each contestant does the same jobs, `at-once` of them at a time, and keeps what they print. The ratio is the rate of
 `stockade batch` by that of the bare subprocesses: above 0.5 is the aim. On a busy machine the processor time of a job is
