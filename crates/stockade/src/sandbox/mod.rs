@@ -39,7 +39,7 @@ pub use error::Error;
 pub use outcome::{Outcome, Output};
 pub use written::WrittenTrees;
 
-use crate::audit::{Ended, Record};
+use crate::audit::{Ended, Record, Seen};
 use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
@@ -1197,6 +1197,10 @@ impl Child {
             denials,
             "run ended"
         );
+        for denial in self.report.denials.iter().filter(|denial| denial.is_lack()) {
+            self.sandbox
+                .tell(&self.report.run, || Record::Denied(Seen::lacked(denial)));
+        }
         let ended = || Record::Ended(Ended::of(&self.report));
         self.sandbox.tell(&self.report.run, ended);
     }
