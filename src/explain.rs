@@ -260,26 +260,10 @@ fn of_denial(denial: &Denial) -> Told {
     ]);
     let capability = denial.capability.iter();
     told.extend(capability.map(|capability| ("lacks", format!("the capability {capability}"))));
-    told.push(("grant", grant(denial)));
+    told.push(("grant", refused::grant(denial)));
     let profile = denial.profile.iter();
     told.extend(profile.map(|profile| ("profile", format!("{profile} would allow it"))));
     told
-}
-
-/// The grant that would allow it.
-fn grant(denial: &Denial) -> String {
-    let is_secret = || {
-        denial
-            .rule
-            .as_ref()
-            .is_some_and(|rule| rule.text.starts_with("secret "))
-    };
-    match &denial.grant {
-        Some(words) => command_line(words),
-        None if refused::wants_network(denial) => "--host NAME:PORT or --listen PORT".to_string(),
-        None if is_secret() => "none; only your configuration opens it, by `[secrets] open`".to_string(),
-        None => "none would allow it".to_string(),
-    }
 }
 
 fn print_suggestion(suggestion: &Suggestion, out: &mut dyn Write) -> io::Result<()> {
@@ -456,7 +440,7 @@ mod tests {
            process   4711, /usr/bin/python3
            when      once, first after 31 ms
            rule      secret pattern `**/.env*` (built in)
-           grant     none; only your configuration opens it, by `[secrets] open`
+           grant     only `[secrets] open` in your `config.toml` opens it, by its path
 
         to allow it  --read /etc/hosts
         or wider     --profile mcp-standard
