@@ -2,12 +2,13 @@
 //!
 //! Names are chosen by the target. Each is escaped here: a line end in one must not begin a line of Stockade's.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
 use stockade::LeftBehind;
+use stockade::audit::Seen;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Explains, Kind, Report};
@@ -82,13 +83,13 @@ fn with_hint(failure: Failure, hint: Option<Hint>) -> Failure {
 pub fn candidate(denial: &Denial) -> String {
     const COLUMNS: usize = 68;
     let access = access_in_short(denial);
-    let Some(flags) = denial.grant.as_ref().map(|flags| command_line(flags)) else {
+    let Some(flags) = &denial.grant else {
         return format!("{access} ({})", reason(denial));
     };
     if leads_elsewhere(denial) {
-        let name = shortened(&visible(&denial.asked));
-        return format!("`{name}` is granted, its address isn't public: `{flags}`");
+        return leads_to(&denial.asked, flags);
     }
+    let flags = command_line(flags);
     let whole = format!("{access}: `{flags}`");
     let says_target = denial
         .grant
@@ -400,9 +401,27 @@ fn access_in_short(denial: &Denial) -> String {
 
 /// Whether a host name resolved to the refused address.
 fn leads_elsewhere(denial: &Denial) -> bool {
+    denial.access == Kind::Connect && is_name_of(&denial.asked, &denial.target)
+}
+
+fn is_name_of(asked: &str, target: &str) -> bool {
     let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
-    let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
-    denial.access == Kind::Connect && is_address(&denial.target) && has_name
+    is_address(target) && !asked.is_empty() && !is_address(asked)
+}
+
+/// A granted name whose address isn't public, with the flag for that, while the run goes on.
+pub fn address_to_grant(seen: &Seen) -> Option<String> {
+    let is_it = seen.access == Kind::Connect && seen.rule.is_none() && is_name_of(&seen.asked, &seen.target);
+    let flags = seen.missing_grant(None).filter(|_| is_it)?.words();
+    Some(leads_to(&seen.asked, &flags))
+}
+
+fn leads_to(asked: &str, flags: &[OsString]) -> String {
+    let name = shortened(&visible(asked));
+    format!(
+        "`{name}` is granted, its address isn't public: `{}`",
+        command_line(flags)
+    )
 }
 
 /// The reason, in brackets.
