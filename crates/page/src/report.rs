@@ -184,7 +184,11 @@ fn event(page: &mut Page, denial: &Denial) -> Event {
         grant: strings.number_of_shown(grant),
         more: strings.number_of_shown(more.unwrap_or_default()),
         count: denial.count,
-        explains: denial.explains != Explains::No,
+        explains: match denial.explains {
+            Explains::Yes => 2,
+            Explains::Perhaps => 1,
+            Explains::No => 0,
+        },
         seq: 0,
     }
 }
@@ -246,7 +250,7 @@ mod tests {
                 origin: "built in".into(),
             }),
             capability: None,
-            explains: if at_ms > 10 { Explains::Yes } else { Explains::No },
+            explains: if at_ms > 10 { Explains::Yes } else { Explains::Perhaps },
             usual: false,
             grant: rule.is_none().then(|| vec!["--read".into(), target.into()]),
             profile: None,
@@ -274,10 +278,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (0, "", false),
-                (5, "no flag: only your configuration opens secrets", false),
-                (20, "--read '/r/x y'", true),
-                (50, "", false)
+                (0, "", 0),
+                (5, "no flag: only your configuration opens secrets", 1),
+                (20, "--read '/r/x y'", 2),
+                (50, "", 0)
             ]
         );
         assert_eq!(page.runs[1].suggestion.as_ref().unwrap().flags, "--read '/r/x y'");
