@@ -7,7 +7,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
-use stockade::LeftBehind;
 use stockade::audit::Seen;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
@@ -153,19 +152,6 @@ pub fn kept(report: &Report, rest: Rest<'_>) -> Option<Failure> {
         .extend((unshown > 0).then(|| counted(unshown, rest)).flatten());
     failure.details.extend(half_done(&kept));
     Some(with_hint(failure, Some(openings(&kept))))
-}
-
-/// Whether a run was refused a host that it asked for without a setting of the user's.
-pub fn is_explained_by(report: &Report, left: &LeftBehind) -> bool {
-    let is_to = |denial: &Denial, host: &str| {
-        let rest = denial.target.strip_prefix(host);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-    };
-    let mut of_hosts = report
-        .denials
-        .iter()
-        .filter(|denial| matches!(denial.access, Kind::Connect | Kind::Resolve));
-    of_hosts.any(|denial| left.hosts.iter().any(|host| is_to(denial, host)))
 }
 
 fn half_done(closed: &[&Denial]) -> Option<String> {
