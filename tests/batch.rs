@@ -256,6 +256,8 @@ fn a_key_at_the_terminal_ends_the_batch_and_no_job_is_told_as_ended_by_it() {
     .map(|word| run.place.fill(word).into());
     let code = Terminal::new()
         .awaits("0/3 jobs")
+        .awaits(" left")
+        .rows_within(80)
         .meanwhile("sleep 0.5")
         .types("\u{3}")
         .awaits("SIGINT ended the batch after 0 results")
