@@ -54,14 +54,16 @@ fn read_report(file: &Path) -> Result<(Report, String), Failure> {
     } else {
         format!("`{}`", file.display())
     };
-    let document = read(file).map_err(|error| Failure::text(REFUSED, format!("can't read {name}: {error}")))?;
+    let failed = |message: String| {
+        let hint = "`stockade run --report FILE -- COMMAND` writes a report; `stockade audit list` shows runs";
+        Failure::text(REFUSED, message).hint(hint)
+    };
+    let document = read(file).map_err(|error| failed(format!("can't read {name}: {error}")))?;
     let report = Report::parse(&document).map_err(|error| {
-        let failure = Failure::new(REFUSED, &error);
-        Failure {
-            message: format!("can't explain {name}: {}", failure.message),
-            hint: Some("`stockade run --report FILE -- COMMAND` writes a report".to_string()),
-            ..failure
-        }
+        failed(format!(
+            "can't explain {name}: {}",
+            Failure::new(REFUSED, &error).message
+        ))
     })?;
     Ok((report, name))
 }

@@ -145,7 +145,7 @@ fn messages_name_their_fix() {
         ),
         (
             &["explain", "file"],
-            "`stockade run --report FILE -- COMMAND` writes a report",
+            "`stockade run --report FILE -- COMMAND` writes a report; `stockade audit list` shows runs",
         ),
         (&["trust"], "name the project's root: `stockade trust DIR`"),
         (&["config", "show", "--root", "none"], "name a directory that exists"),
@@ -192,6 +192,11 @@ fn wrong_words_are_told_as_everything_else() {
             &["run", "--listen", "x", "true"],
             "invalid value `x` for `--listen <PORT>`: a port is 1 to 65535, or 0 for one that the kernel chooses\n\n\
              hint: `stockade run --help` shows what it takes\n",
+        ),
+        (
+            &["explain", "--last", "0"],
+            "invalid value `0` for `--last <COUNT>`: it is a number from 1 on, which is the newest run\n\n\
+             hint: `stockade explain --help` shows what it takes\n",
         ),
     ] {
         let said = stockade(&place, words);
