@@ -208,11 +208,9 @@ fn count(report: &Report) -> String {
         .iter()
         .map(|denial| denial.count)
         .fold(0, u64::saturating_add);
-    let different = report.denials.len();
-    let seen = match (different, report.enforcement.supervisor) {
-        (0, true) => "nothing".to_string(),
-        (0, false) => "unknown: no supervisor took part".to_string(),
-        _ => format!("{}, {different} different", times(total)),
+    let seen = match report.denials.len() {
+        0 => report.without_denials().to_string(),
+        different => format!("{}, {different} different", times(total)),
     };
     match report.denials_dropped {
         0 => seen,

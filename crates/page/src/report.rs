@@ -78,12 +78,10 @@ fn run(report: &Report) -> Run {
 
 /// How much was refused, and how sure that is.
 fn refused(report: &Report) -> String {
-    let different = report.denials.len();
-    let mut text = match (different, report.enforcement.supervisor) {
-        (0, false) => "unknown: no supervisor took part".to_string(),
-        (0, true) => "nothing".to_string(),
-        (1, _) => "1 access".to_string(),
-        _ => format!("{different} different accesses"),
+    let mut text = match report.denials.len() {
+        0 => report.without_denials().to_string(),
+        1 => "1 access".to_string(),
+        different => format!("{different} different accesses"),
     };
     if report.denials_dropped > 0 {
         text += &format!(", and {} that the report has no room for", report.denials_dropped);

@@ -233,6 +233,14 @@ impl Report {
         self.faults.iter().any(ends)
     }
 
+    /// In words, that no denial is known: where no supervisor saw any, there may have been some.
+    pub fn without_denials(&self) -> &'static str {
+        match self.enforcement.supervisor {
+            true => "nothing",
+            false => "unknown: no supervisor took part",
+        }
+    }
+
     /// The denials that explain the failure, most likely first.
     pub fn explanation(&self) -> impl Iterator<Item = &Denial> {
         self.denials.iter().filter(|denial| denial.explains == Explains::Yes)
