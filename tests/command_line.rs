@@ -357,11 +357,14 @@ fn each_task_has_a_page_of_the_manual() {
 #[test]
 fn a_reader_that_has_enough_ends_the_output_quietly() {
     let place = Place::new();
+    stockade(&place, &["check", "--tool", "read"]);
     for words in [
         "completions bash",
         "config show --json",
         "profile show workspace",
         "profile schema",
+        "audit report --html",
+        "check --batch --audit off < <(yes '{\"tool\": \"read\"}' | head -n 9999)",
     ] {
         let line = format!("'{STOCKADE}' {words} | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}");
         let finished = finish(place.command("bash").args(["-c", &line]), b"");
