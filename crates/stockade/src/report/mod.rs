@@ -44,6 +44,7 @@ pub use host::Endpoint;
 pub(crate) use host::endpoint_of;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Need, ProfileOrder, RunContext};
+pub use naming::names_variable;
 pub use parse::ParseError;
 pub(crate) use question::{Setting, is_quiet, offer, usual_grant};
 pub use refusal::{COPIED, Counted, Declined, Reason, Refusal, Refusals};

@@ -788,6 +788,15 @@ impl Sandbox {
         Ok(self.written_trees(&self.policy_of_any_command()?))
     }
 
+    /// The names of the caller's variables that its runs don't get, as far as a person may be told of them.
+    ///
+    /// # Errors
+    /// The profile can't be resolved here.
+    pub fn withheld_variables(&self) -> Result<Vec<String>, Error> {
+        let policy = self.policy_of_any_command()?;
+        Ok(withheld::Withheld::of(&self.surroundings.environment, &policy).variables)
+    }
+
     /// The real path of its runs' root.
     ///
     /// # Errors
