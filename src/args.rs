@@ -25,7 +25,7 @@ use super::hook_flags::HookTask;
 use super::install::{McpInstall, McpStatus, McpUninstall};
 use super::message::Failure;
 use super::moment;
-use super::values::{parse_agent, parse_network};
+use super::values::{parse_agent, parse_last, parse_network};
 use stockade::approve::Unit;
 use stockade::policy::{Capabilities, Mode};
 use stockade::profile::{parse_count, parse_duration, parse_size};
@@ -820,7 +820,7 @@ pub struct Explain {
     #[arg(value_name = "FILE|RUN")]
     pub what: Option<PathBuf>,
     /// Which of the last runs of this directory, counted from the newest
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..), default_value = "1", conflicts_with = "what")]
+    #[arg(long, value_name = "COUNT", value_parser = parse_last, default_value = "1", conflicts_with = "what")]
     pub last: u64,
     /// Print JSON
     #[arg(long)]

@@ -38,7 +38,6 @@ impl From<Stop> for Failure {
     fn from(stop: Stop) -> Failure {
         match stop {
             Stop::Store(error) => error.into(),
-            Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::text(0, String::new()),
             Stop::Output(_) => Failure::new(REFUSED, &stop),
         }
     }
@@ -131,16 +130,11 @@ fn each(
         return Ok(0);
     };
     let mut count = 0;
-    let outcome = trail.rows(choice, |row| {
+    trail.rows(choice, |row| {
         count += 1;
         print(row)
-    });
-    match outcome {
-        // The reader closed the output.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(count),
-        Err(stop) => Err(stop.into()),
-        Ok(()) => Ok(count),
-    }
+    })?;
+    Ok(count)
 }
 
 fn verified(state: &std::path::Path, is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {

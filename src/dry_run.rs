@@ -11,6 +11,7 @@ use super::message::Failure;
 use super::profile::{Fact, print, setting};
 use super::{REFUSED, run};
 use stockade::Ready;
+use stockade::launch::cache_variables;
 use stockade::policy::{Access, DenialKind, DenialRule, Grant, Mode, NetworkPolicy, Target};
 use stockade::profile::{Origin, Profile, visible};
 use stockade_text::quote::command_line;
@@ -160,7 +161,14 @@ fn variables(ready: &Ready, profile: &Profile, task: &Run) -> Vec<Fact> {
             None => own.push(text),
         }
     }
-    for (names, whose) in [(callers, "of the caller"), (own, "set for the run")] {
+    let has_cache = ready.plan.cache.is_some();
+    let cached = cache_variables().filter(|name| has_cache && !ready.policy.environment.contains_key(OsStr::new(name)));
+    let cached = cached.map(String::from).collect();
+    for (names, whose) in [
+        (callers, "of the caller"),
+        (own, "set for the run"),
+        (cached, "of the run's cache"),
+    ] {
         if !names.is_empty() {
             facts.push(setting("environment", &format!("{whose}: {}", names.join(", "))));
         }

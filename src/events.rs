@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ use stockade::audit::{self, Observer, Record, Refused};
 use stockade_store::now_ms;
 use stockade_text::visible::visible_json;
 
-use super::REFUSED;
-use super::message::Failure;
+use super::message::{Failure, note};
+use super::{REFUSED, refused};
 
 /// Bytes that wait for the reader.
 const MOST_WAITING: usize = 4 << 20;
@@ -194,36 +194,61 @@ impl Observer for Events {
     }
 }
 
-/// Tells two observers; the first one keeps grants.
-pub struct Both(pub Arc<dyn Observer>, pub Arc<Events>);
+/// Tells the trail, which keeps grants, and the events; and a person at once of a granted name whose address isn't: some
+/// programs try it again for minutes.
+pub struct Observers {
+    trail: Arc<dyn Observer>,
+    events: Option<Arc<Events>>,
+    is_told: Once,
+}
 
-impl Observer for Both {
-    fn note(&self, run: &str, record: Record) {
-        // The events leave out what is allowed, which is much.
-        if !record.allows() {
-            self.1.note(run, record.clone());
+impl Observers {
+    pub fn new(trail: Arc<dyn Observer>, events: Option<Arc<Events>>) -> Observers {
+        let is_told = Once::new();
+        Observers { trail, events, is_told }
+    }
+
+    /// Printed by a thread of its own: the supervisor doesn't wait for a terminal.
+    fn tell_of_address(&self, record: &Record) {
+        let Record::Denied(seen) = record else { return };
+        if let Some(text) = refused::address_to_grant(seen) {
+            self.is_told.call_once(|| {
+                let _ = thread::Builder::new().spawn(move || note(&text));
+            });
         }
-        self.0.note(run, record);
+    }
+}
+
+impl Observer for Observers {
+    fn note(&self, run: &str, record: Record) {
+        self.tell_of_address(&record);
+        // The events leave out what is allowed, which is much.
+        if let Some(events) = self.events.as_ref().filter(|_| !record.allows()) {
+            events.note(run, record.clone());
+        }
+        self.trail.note(run, record);
     }
 
     fn keep_grant(&self, words: &[OsString], request: &EscalationRequest, answer: &Answer) -> bool {
-        self.0.keep_grant(words, request, answer)
+        self.trail.keep_grant(words, request, answer)
     }
 
     fn keeps_grants(&self) -> bool {
-        self.0.keeps_grants()
+        self.trail.keeps_grants()
     }
 
     fn wants_allowed(&self) -> bool {
-        self.0.wants_allowed()
+        self.trail.wants_allowed()
     }
 
     fn refused(&self, run: &str, refused: &Refused) {
-        self.1.refused(run, refused);
+        if let Some(events) = &self.events {
+            events.refused(run, refused);
+        }
     }
 
     fn wants_refused(&self) -> bool {
-        true
+        self.events.is_some()
     }
 }
 

@@ -54,14 +54,16 @@ fn read_report(file: &Path) -> Result<(Report, String), Failure> {
     } else {
         format!("`{}`", file.display())
     };
-    let document = read(file).map_err(|error| Failure::text(REFUSED, format!("can't read {name}: {error}")))?;
+    let failed = |message: String| {
+        let hint = "`stockade run --report FILE -- COMMAND` writes a report; `stockade audit list` shows runs";
+        Failure::text(REFUSED, message).hint(hint)
+    };
+    let document = read(file).map_err(|error| failed(format!("can't read {name}: {error}")))?;
     let report = Report::parse(&document).map_err(|error| {
-        let failure = Failure::new(REFUSED, &error);
-        Failure {
-            message: format!("can't explain {name}: {}", failure.message),
-            hint: Some("`stockade run --report FILE -- COMMAND` writes a report".to_string()),
-            ..failure
-        }
+        failed(format!(
+            "can't explain {name}: {}",
+            Failure::new(REFUSED, &error).message
+        ))
     })?;
     Ok((report, name))
 }
@@ -206,11 +208,9 @@ fn count(report: &Report) -> String {
         .iter()
         .map(|denial| denial.count)
         .fold(0, u64::saturating_add);
-    let different = report.denials.len();
-    let seen = match (different, report.enforcement.supervisor) {
-        (0, true) => "nothing".to_string(),
-        (0, false) => "unknown: no supervisor took part".to_string(),
-        _ => format!("{}, {different} different", times(total)),
+    let seen = match report.denials.len() {
+        0 => report.without_denials().to_string(),
+        different => format!("{}, {different} different", times(total)),
     };
     match report.denials_dropped {
         0 => seen,
@@ -260,26 +260,10 @@ fn of_denial(denial: &Denial) -> Told {
     ]);
     let capability = denial.capability.iter();
     told.extend(capability.map(|capability| ("lacks", format!("the capability {capability}"))));
-    told.push(("grant", grant(denial)));
+    told.push(("grant", refused::grant(denial)));
     let profile = denial.profile.iter();
     told.extend(profile.map(|profile| ("profile", format!("{profile} would allow it"))));
     told
-}
-
-/// The grant that would allow it.
-fn grant(denial: &Denial) -> String {
-    let is_secret = || {
-        denial
-            .rule
-            .as_ref()
-            .is_some_and(|rule| rule.text.starts_with("secret "))
-    };
-    match &denial.grant {
-        Some(words) => command_line(words),
-        None if refused::wants_network(denial) => "--host NAME:PORT or --listen PORT".to_string(),
-        None if is_secret() => "none; only your configuration opens it, by `[secrets] open`".to_string(),
-        None => "none would allow it".to_string(),
-    }
 }
 
 fn print_suggestion(suggestion: &Suggestion, out: &mut dyn Write) -> io::Result<()> {
@@ -456,7 +440,7 @@ mod tests {
            process   4711, /usr/bin/python3
            when      once, first after 31 ms
            rule      secret pattern `**/.env*` (built in)
-           grant     none; only your configuration opens it, by `[secrets] open`
+           grant     only `[secrets] open` in your `config.toml` opens it, by its path
 
         to allow it  --read /etc/hosts
         or wider     --profile mcp-standard

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::REFUSED;
 use super::args::Run;
 use super::ask::Ask;
-use super::events::{Both, Events};
+use super::events::{Events, Observers};
 use super::message::{Failure, note};
 use stockade::Sandbox;
 use stockade::audit::{Observer, Record};
@@ -90,11 +90,8 @@ impl Ledger {
             if self.surroundings.state.is_some() && run.ask != Ask::Never {
                 writer.keep_grants(key);
             }
-            let observer = writer.observer();
-            sandbox = sandbox.observer(match &self.events {
-                Some(events) => Arc::new(Both(observer, Arc::clone(events))),
-                None => observer,
-            });
+            let observers = Observers::new(writer.observer(), self.events.clone());
+            sandbox = sandbox.observer(Arc::new(observers));
         }
         for grant in stored {
             let by = format!("grant {}, by {}", grant.id, grant.grant.by);

@@ -107,12 +107,7 @@ impl Destination {
 
     fn write(self, page: Page, out: &mut dyn Write) -> Result<(), Failure> {
         match self {
-            Destination::Output => match page.write(out) {
-                // The reader closed the pipe, as `head` does.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                Err(error) => Err(Failure::new(REFUSED, &error)),
-                Ok(()) => Ok(()),
-            },
+            Destination::Output => page.write(out).map_err(|error| Failure::new(REFUSED, &error)),
             Destination::File(file, sink) => {
                 let mut html = Vec::new();
                 let written = page.write(&mut html).and_then(|()| {

@@ -2,12 +2,12 @@
 //!
 //! Names are chosen by the target. Each is escaped here: a line end in one must not begin a line of Stockade's.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
-use stockade::LeftBehind;
+use stockade::audit::Seen;
 use stockade::policy::{git_directory, is_powerful_socket};
 use stockade::profile::visible;
 use stockade::report::{Denial, Explains, Kind, Report};
@@ -38,25 +38,31 @@ pub fn explanation(report: &Report, rest: Rest<'_>) -> Option<Failure> {
     let mut failure = refusal(first);
     let (also, shown) = also(first, others);
     failure.details.extend(also);
-    failure.details.extend(more(report, 1 + shown, rest));
-    let kept: Vec<&Denial> = report
-        .explanation()
-        .filter(|denial| denial.is_of_closed_file())
-        .collect();
-    let hint = hint(report).or_else(|| (!kept.is_empty()).then(|| openings(&kept)));
-    Some(with_hint(failure, hint))
+    failure.details.extend(more(report, &explaining[..=shown], rest));
+    if !is_told_of_closed(report) {
+        return Some(with_hint(failure, hint(report)));
+    }
+    let closed = report.closed_files();
+    failure.details.extend(half_done(&closed));
+    Some(with_hint(failure, hint(report).or_else(|| Some(openings(&closed)))))
 }
 
-/// The list of those that may be the reason, and the files that stayed closed.
+/// Whether the explanation tells of the closed files: it begins with one, or has all of them.
+fn is_told_of_closed(report: &Report) -> bool {
+    let closed = report.closed_files();
+    let begins = report.explanation().next().is_some_and(Denial::is_of_closed_file);
+    begins || !closed.is_empty() && closed.iter().all(|denial| denial.explains == Explains::Yes)
+}
+
+/// The list of those that may be the reason. [`kept`] tells of closed files.
 fn perhaps(report: &Report, rest: Rest<'_>) -> Option<Failure> {
-    let listed: Vec<&Denial> = report.perhaps().collect();
-    // Each closed file is named by itself, with the way to open it.
-    if listed.iter().all(|denial| denial.is_of_closed_file()) {
+    let listed: Vec<&Denial> = report.perhaps().filter(|denial| !denial.is_of_closed_file()).collect();
+    if listed.is_empty() {
         return None;
     }
     let mut failure = Failure::text(0, "refused, perhaps the reason:");
     failure.details.extend(listed.iter().map(|denial| candidate(denial)));
-    failure.details.extend(more(report, listed.len(), rest));
+    failure.details.extend(more(report, &listed, rest));
     Some(with_hint(failure, hint(report)))
 }
 
@@ -76,13 +82,13 @@ fn with_hint(failure: Failure, hint: Option<Hint>) -> Failure {
 pub fn candidate(denial: &Denial) -> String {
     const COLUMNS: usize = 68;
     let access = access_in_short(denial);
-    let Some(flags) = denial.grant.as_ref().map(|flags| command_line(flags)) else {
+    let Some(flags) = &denial.grant else {
         return format!("{access} ({})", reason(denial));
     };
     if leads_elsewhere(denial) {
-        let name = shortened(&visible(&denial.asked));
-        return format!("`{name}` is granted, its address isn't public: `{flags}`");
+        return leads_to(&denial.asked, flags);
     }
+    let flags = command_line(flags);
     let whole = format!("{access}: `{flags}`");
     let says_target = denial
         .grant
@@ -126,49 +132,32 @@ fn refusal(denial: &Denial) -> Failure {
     failure
 }
 
-/// What is said after a run, whatever its exit code, that was refused changing guarded files or secrets: each of the first
-/// with its rule, and how it is opened. `None` where an explanation has named all of them.
+/// What is said after a run, whatever its exit code, that was refused changing guarded files or secrets: the first with
+/// their rules, and how they are opened. `None` where an explanation has told of them.
 pub fn kept(report: &Report, rest: Rest<'_>) -> Option<Failure> {
-    const SHOWN: usize = 3;
+    const SHOWN: usize = 2;
     let kept = report.closed_files();
-    let explained = report.explanation().filter(|denial| denial.is_of_closed_file()).count();
     let (first, others) = kept.split_first()?;
-    if explained == kept.len() && !kept.iter().any(|denial| denial.stopped_git()) {
+    if is_told_of_closed(report) {
         return None;
     }
     let mut failure = refusal(first);
-    let others = others.iter().take(SHOWN - 1);
+    let shown = others.iter().take(SHOWN);
     failure
         .details
-        .extend(others.map(|denial| format!("also {} ({})", access_in_short(denial), reason(denial))));
-    if kept.len() > SHOWN {
-        failure.details.push(match where_listed(rest) {
-            Listed::By(command) => format!("{} more: `{command}`", kept.len() - SHOWN),
-            Listed::In(place) => format!("{} more{place}", kept.len() - SHOWN),
-        });
-    }
-    if let Some(denial) = kept.iter().find(|denial| denial.stopped_git()) {
-        failure.details.push(half_done(denial));
-    }
+        .extend(shown.map(|denial| format!("also {}", beside(first, denial))));
+    let unshown = others.len().saturating_sub(SHOWN) as u64;
+    failure
+        .details
+        .extend((unshown > 0).then(|| counted(unshown, rest)).flatten());
+    failure.details.extend(half_done(&kept));
     Some(with_hint(failure, Some(openings(&kept))))
 }
 
-/// Whether a run was refused a host that it asked for without a setting of the user's.
-pub fn is_explained_by(report: &Report, left: &LeftBehind) -> bool {
-    let is_to = |denial: &Denial, host: &str| {
-        let rest = denial.target.strip_prefix(host);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-    };
-    let mut of_hosts = report
-        .denials
-        .iter()
-        .filter(|denial| matches!(denial.access, Kind::Connect | Kind::Resolve));
-    of_hosts.any(|denial| left.hosts.iter().any(|host| is_to(denial, host)))
-}
-
-fn half_done(denial: &Denial) -> String {
+fn half_done(closed: &[&Denial]) -> Option<String> {
+    let denial = closed.iter().find(|denial| denial.stopped_git())?;
     let target = shortened(&visible(&denial.target));
-    format!("git was stopped at `{target}`: `git status` shows its changes")
+    Some(format!("git was stopped at `{target}`: `git status` shows its changes"))
 }
 
 /// The ways to open what a run was refused.
@@ -179,7 +168,9 @@ fn openings(kept: &[&Denial]) -> Hint {
             format!("once: `{}`;", command_line(words)),
             Some("for good: `[secrets] open` in `config.toml`".into()),
         ),
-        None if kept.iter().any(|denial| is_of_git(denial)) => ("change it yourself, outside of a run".into(), None),
+        None if !kept.iter().all(|denial| is_opened_by_path(denial)) => {
+            ("change it yourself, outside of a run".into(), None)
+        }
         None => (
             "only `[secrets] open` in your `config.toml` opens it, by its path".into(),
             None,
@@ -187,8 +178,10 @@ fn openings(kept: &[&Denial]) -> Hint {
     }
 }
 
-fn is_of_git(denial: &Denial) -> bool {
-    git_directory(Path::new(&denial.target)).is_some()
+/// Whether a line of the user's own configuration opens it. What git obeys in a git directory stays closed.
+fn is_opened_by_path(denial: &Denial) -> bool {
+    let is_secret = denial.rule.iter().any(|rule| rule.text.starts_with("secret "));
+    is_secret || denial.is_of_closed_file() && git_directory(Path::new(&denial.target)).is_none()
 }
 
 /// Further refusals that explain it, as many as a line holds.
@@ -197,11 +190,7 @@ fn also(first: &Denial, others: &[&Denial]) -> (Option<String>, usize) {
     let mut line = String::from("also ");
     let mut shown = 0;
     for denial in others {
-        let why = match &denial.rule {
-            rule if *rule == first.rule => String::new(),
-            _ => format!(" ({})", reason(denial)),
-        };
-        let one = access_in_short(denial) + &why;
+        let one = beside(first, denial);
         if shown > 0 && line.chars().count() + one.chars().count() > COLUMNS {
             break;
         }
@@ -212,27 +201,39 @@ fn also(first: &Denial, others: &[&Denial]) -> (Option<String>, usize) {
     ((shown > 0).then_some(line), shown)
 }
 
-/// The other refusals, without those that programs live with every time: one is named, more are counted; and what lists all.
-fn more(report: &Report, shown: usize, rest: Rest<'_>) -> Vec<String> {
-    let named = report.explanation().chain(report.perhaps()).skip(shown);
-    let others = report
-        .denials
-        .iter()
-        .filter(|denial| denial.explains == Explains::No && !denial.usual);
-    let others: Vec<&Denial> = named.chain(others).collect();
+/// A refusal after the first one, whose rule isn't said twice.
+fn beside(first: &Denial, denial: &Denial) -> String {
+    match denial.rule == first.rule {
+        true => access_in_short(denial),
+        false => format!("{} ({})", access_in_short(denial), reason(denial)),
+    }
+}
+
+/// The other refusals, without those that programs live with every time or that [`kept`] tells: one is named, more are
+/// counted; and what lists all.
+fn more(report: &Report, shown: &[&Denial], rest: Rest<'_>) -> Vec<String> {
+    let has_closed = is_told_of_closed(report);
+    let is_shown = |denial: &Denial| shown.iter().any(|one| std::ptr::eq(*one, denial));
+    let is_other = |denial: &&Denial| !denial.usual && !is_shown(denial) && (has_closed || !denial.is_of_closed_file());
+    let others: Vec<&Denial> = report.denials.iter().filter(is_other).collect();
     let count = others.len() as u64 + report.denials_dropped;
-    let refusals = if count == 1 { "refusal" } else { "refusals" };
     let one = match (&others[..], count) {
         ([one], 1) => Some(format!("1 more: {}", candidate(one))),
         _ => None,
     };
-    let all = match (count, where_listed(rest)) {
-        (0 | 1, Listed::By(command)) => Some(format!("`{command}` tells more")),
-        (0 | 1, _) => None,
+    let uncounted = if one.is_some() { 0 } else { count };
+    one.into_iter().chain(counted(uncounted, rest)).collect()
+}
+
+/// A line with the number of refusals that aren't shown, and what lists them.
+fn counted(count: u64, rest: Rest<'_>) -> Option<String> {
+    let refusals = if count == 1 { "refusal" } else { "refusals" };
+    match (count, where_listed(rest)) {
+        (0, Listed::By(command)) => Some(format!("`{command}` tells more")),
+        (0, Listed::In(_)) => None,
         (_, Listed::By(command)) => Some(format!("{count} more {refusals}: `{command}`")),
         (_, Listed::In(place)) => Some(format!("{count} more {refusals}{place}")),
-    };
-    one.into_iter().chain(all).collect()
+    }
 }
 
 /// What lists all refusals.
@@ -258,21 +259,8 @@ fn hint(report: &Report) -> Option<Hint> {
     let has_flags = report.suggestion.as_ref().is_some_and(|suggestion| {
         !suggestion.flags.is_empty() || suggestion.candidates.iter().any(|one| !one.flags.is_empty())
     });
-    if !has_flags && likely().any(wants_network) {
-        return alone(NO_NETWORK.into());
-    }
-    if !has_flags && likely().any(wants_powerful_socket) {
-        return alone(POWERFUL_SOCKET.into());
-    }
-    if !has_flags && let Some(port) = likely().find_map(lowest_port) {
-        let other = u32::from(port) + 8000;
-        return alone(format!(
-            "let it listen on a port from 1024 on, as with `--listen {other}`"
-        ));
-    }
-    if !has_flags && let Some(name) = likely().find_map(secret_variable) {
-        let flag = command_line(&["--env", name]);
-        return alone(format!("`{flag}` hands it over, if that is meant: it may be a secret"));
+    if !has_flags && let Some(way) = likely().find_map(way_without_flag) {
+        return alone(way);
     }
     if wants_temporary_files(report) {
         return alone(TEMPORARY_FILES.into());
@@ -289,8 +277,45 @@ fn hint(report: &Report) -> Option<Hint> {
     }
 }
 
+/// The flags that would allow it, or what else a person can do.
+pub fn grant(denial: &Denial) -> String {
+    match &denial.grant {
+        Some(words) => command_line(words),
+        None if denial.is_of_closed_file() || is_opened_by_path(denial) => openings(&[denial]).0,
+        None => way_without_flag(denial).unwrap_or_else(|| "none would allow it".to_string()),
+    }
+}
+
+/// What a person can do about a refusal for which no flag is proposed.
+fn way_without_flag(denial: &Denial) -> Option<String> {
+    if denial.grant.is_some() {
+        return None;
+    }
+    if wants_network(denial) {
+        return Some(NO_NETWORK.into());
+    }
+    if wants_powerful_socket(denial) {
+        return Some(POWERFUL_SOCKET.into());
+    }
+    if let Some(port) = lowest_port(denial) {
+        let other = u32::from(port) + 8000;
+        return Some(format!(
+            "let it listen on a port from 1024 on, as with `--listen {other}`"
+        ));
+    }
+    if denial.access == Kind::Variable {
+        let flag = command_line(&["--env", &denial.target]);
+        return Some(format!("`{flag}` hands it over, if that is meant: it may be a secret"));
+    }
+    let is_odd_path = denial.target.starts_with('/') && denial.target.contains(char::REPLACEMENT_CHARACTER);
+    (is_odd_path && denial.rule.is_none()).then(|| NOT_UTF_8.into())
+}
+
 /// Without a socket the program's destination can't be seen.
-pub const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` grants a host, `--listen PORT` a port";
+const NO_NETWORK: &str = "it has no network: `--host NAME:PORT` grants a host, `--listen PORT` a port";
+
+/// A flag in text would name another file.
+const NOT_UTF_8: &str = "its name isn't UTF-8: a grant of its directory would allow it";
 
 /// A grant of one of the places that the program tries wouldn't do for the next program.
 const TEMPORARY_FILES: &str = "it needs a temporary directory, as `--profile readonly` and wider have one";
@@ -323,17 +348,12 @@ fn wants_powerful_socket(denial: &Denial) -> bool {
 /// The refused port, if the kernel reserves it for the administrator.
 fn lowest_port(denial: &Denial) -> Option<u16> {
     let port = denial.target.parse::<SocketAddr>().ok()?.port();
-    let is_kept = denial.access == Kind::Listen && denial.rule.is_some() && denial.grant.is_none();
+    let is_kept = denial.access == Kind::Listen && denial.rule.is_some();
     (is_kept && (1..1024).contains(&port)).then_some(port)
 }
 
-/// A variable of the caller's that looks like a secret: a line to paste, for what a program printed, would give it away.
-fn secret_variable(denial: &Denial) -> Option<&str> {
-    (denial.access == Kind::Variable && denial.grant.is_none()).then_some(denial.target.as_str())
-}
-
 /// Whether a program was refused an internet socket of any kind.
-pub fn wants_network(denial: &Denial) -> bool {
+fn wants_network(denial: &Denial) -> bool {
     denial.access == Kind::Connect && denial.target == "internet" && denial.capability.is_none()
 }
 
@@ -367,9 +387,27 @@ fn access_in_short(denial: &Denial) -> String {
 
 /// Whether a host name resolved to the refused address.
 fn leads_elsewhere(denial: &Denial) -> bool {
+    denial.access == Kind::Connect && is_name_of(&denial.asked, &denial.target)
+}
+
+fn is_name_of(asked: &str, target: &str) -> bool {
     let is_address = |text: &str| text.parse::<SocketAddr>().is_ok();
-    let has_name = !denial.asked.is_empty() && !is_address(&denial.asked);
-    denial.access == Kind::Connect && is_address(&denial.target) && has_name
+    is_address(target) && !asked.is_empty() && !is_address(asked)
+}
+
+/// A granted name whose address isn't public, with the flag for that, while the run goes on.
+pub fn address_to_grant(seen: &Seen) -> Option<String> {
+    let is_it = seen.access == Kind::Connect && seen.rule.is_none() && is_name_of(&seen.asked, &seen.target);
+    let flags = seen.missing_grant(None).filter(|_| is_it)?.words();
+    Some(leads_to(&seen.asked, &flags))
+}
+
+fn leads_to(asked: &str, flags: &[OsString]) -> String {
+    let name = shortened(&visible(asked));
+    format!(
+        "`{name}` is granted, its address isn't public: `{}`",
+        command_line(flags)
+    )
 }
 
 /// The reason, in brackets.
@@ -380,7 +418,7 @@ fn reason(denial: &Denial) -> String {
         }
         None => "nothing grants it".to_string(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
-        Some(rule) if rule.origin == "built in" && rule.text.starts_with("secret ") => {
+        Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))
         }
         Some(rule) if rule.origin == "built in" => format!("{}; no grant opens it", visible(&rule.text)),
@@ -543,6 +581,60 @@ mod tests {
           (denied path `/r/x`, from `--deny ./x`; no grant opens it)
           `stockade explain` tells more
         ");
+    }
+
+    #[test]
+    fn closed_files_are_told_in_one_block_with_the_way_to_open_them() {
+        let closed = |name: &str, explains| Denial {
+            rule: Some(RefusingRule {
+                text: "secret pattern `**/.env*`".into(),
+                origin: "built in".into(),
+            }),
+            explains,
+            ..denial(Kind::Create, &format!("/r/{name}"))
+        };
+        let many = |explains: Explains| {
+            (1..=8)
+                .map(|at| closed(&format!("{at}/.env"), explains))
+                .collect::<Vec<_>>()
+        };
+        let mut denials = many(Explains::Yes);
+        denials[4..].iter_mut().for_each(|one| one.explains = Explains::No);
+        let explained = report(denials, &[], None);
+        insta::assert_snapshot!(text(&explained, None), @"
+        stockade: `python3` was refused creating `/r/1/.env`
+          (secret pattern `**/.env*`; only your configuration opens it)
+          also creating `/r/2/.env`, creating `/r/3/.env`, creating `/r/4/.env`
+          4 more refusals: `stockade explain`
+
+        hint: only `[secrets] open` in your `config.toml` opens it, by its path
+        ");
+        assert!(kept(&explained, Rest::Trail).is_none());
+        let mut denials = many(Explains::Perhaps);
+        denials[3..].iter_mut().for_each(|one| one.explains = Explains::No);
+        let unsure = report(denials, &[], None);
+        assert!(explanation(&unsure, Rest::Trail).is_none());
+        insta::assert_snapshot!(kept(&unsure, Rest::Trail).unwrap().lines(), @"
+        stockade: `python3` was refused creating `/r/1/.env`
+          (secret pattern `**/.env*`; only your configuration opens it)
+          also creating `/r/2/.env`
+          also creating `/r/3/.env`
+          5 more refusals: `stockade explain`
+
+        hint: only `[secrets] open` in your `config.toml` opens it, by its path
+        ");
+    }
+
+    #[test]
+    fn what_no_flag_would_allow_is_told_with_another_way() {
+        assert_eq!(grant(&denial(Kind::Read, "/r/\u{fffd}")), NOT_UTF_8);
+        let variable = denial(Kind::Variable, "API_KEY");
+        assert!(
+            grant(&variable).starts_with("`--env API_KEY` hands it over"),
+            "{}",
+            grant(&variable)
+        );
+        assert_eq!(grant(&denial(Kind::Syscall, "mount")), "none would allow it");
     }
 
     #[test]

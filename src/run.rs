@@ -63,7 +63,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         for failure in why.into_iter().chain(refused::kept(report, rest)) {
             failure.print();
         }
-        for left in left_behind.iter().filter(|left| refused::is_explained_by(report, left)) {
+        for left in left_behind.iter().filter(|left| left.explains(report)) {
             note(&left.said);
         }
         if granted.len() >= MOST_REPEATS {

@@ -18,3 +18,9 @@ pub fn parse_network(text: &str) -> Result<NetworkChoice, String> {
         _ => Err("it is `none` or `all`; single hosts are named with `--host`".into()),
     }
 }
+
+/// A value of `explain --last`.
+pub fn parse_last(text: &str) -> Result<u64, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "it is a number from 1 on, which is the newest run".into())
+}

@@ -221,6 +221,17 @@ fn an_interrupt_ends_the_running_jobs_and_leaves_results_to_go_on_from() {
 }
 
 #[test]
+fn what_jobs_go_without_of_the_users_settings_is_told_once() {
+    let place = Place::new();
+    place.file("~/.gitconfig", "[core]\n\tautocrlf = in\0put\n");
+    let job = json!({"shell": "git --version; cat", "stdin": "x"});
+    write(&place, &[job.clone(), job, json!({"shell": "exit 3"})]);
+    let finished = batch(&place, &["--profile", "workspace"]);
+    let told = "stockade: `core.autocrlf` doesn't come along: it holds a NUL byte\n";
+    assert_eq!((finished.status.code(), &*finished.stderr()), (Some(0), told));
+}
+
+#[test]
 fn a_key_at_the_terminal_ends_the_batch_and_no_job_is_told_as_ended_by_it() {
     let run: Run = run();
     write(
@@ -245,6 +256,8 @@ fn a_key_at_the_terminal_ends_the_batch_and_no_job_is_told_as_ended_by_it() {
     .map(|word| run.place.fill(word).into());
     let code = Terminal::new()
         .awaits("0/3 jobs")
+        .awaits(" left")
+        .rows_within(80)
         .meanwhile("sleep 0.5")
         .types("\u{3}")
         .awaits("SIGINT ended the batch after 0 results")

@@ -152,6 +152,23 @@ fn rules_may_be_json_and_a_skill_is_judged_by_its_name() {
 }
 
 #[test]
+fn the_agents_names_of_tools_are_known_as_the_hook_knows_them() {
+    let place = Place::new();
+    assert_eq!(place.answer(&["--tool", "EnterWorktree"]).0, 3);
+    let rules = r#"{"version":1,"permissions":{"allow":[{"tool":"edit"}],"deny":[{"tool":"bash","command":"rm"}]}}"#;
+    let rules = place.write("rules.json", rules);
+    for (words, code) in [
+        (&["--tool", "MultiEdit"][..], 3),
+        (&["--tool", "NotebookEdit"], 0),
+        (&["--tool", "Bash", "--", "ls"], 0),
+        (&["--tool", "Bash", "--", "rm x"], 1),
+    ] {
+        let words = [&["--rules", &rules], words].concat();
+        assert_eq!(place.answer(&words).0, code, "{words:?}");
+    }
+}
+
+#[test]
 fn an_agents_lists_count() {
     let place = Place::new();
     place.write(

@@ -145,7 +145,7 @@ fn messages_name_their_fix() {
         ),
         (
             &["explain", "file"],
-            "`stockade run --report FILE -- COMMAND` writes a report",
+            "`stockade run --report FILE -- COMMAND` writes a report; `stockade audit list` shows runs",
         ),
         (&["trust"], "name the project's root: `stockade trust DIR`"),
         (&["config", "show", "--root", "none"], "name a directory that exists"),
@@ -192,6 +192,11 @@ fn wrong_words_are_told_as_everything_else() {
             &["run", "--listen", "x", "true"],
             "invalid value `x` for `--listen <PORT>`: a port is 1 to 65535, or 0 for one that the kernel chooses\n\n\
              hint: `stockade run --help` shows what it takes\n",
+        ),
+        (
+            &["explain", "--last", "0"],
+            "invalid value `0` for `--last <COUNT>`: it is a number from 1 on, which is the newest run\n\n\
+             hint: `stockade explain --help` shows what it takes\n",
         ),
     ] {
         let said = stockade(&place, words);
@@ -352,11 +357,14 @@ fn each_task_has_a_page_of_the_manual() {
 #[test]
 fn a_reader_that_has_enough_ends_the_output_quietly() {
     let place = Place::new();
+    stockade(&place, &["check", "--tool", "read"]);
     for words in [
         "completions bash",
         "config show --json",
         "profile show workspace",
         "profile schema",
+        "audit report --html",
+        "check --batch --audit off < <(yes '{\"tool\": \"read\"}' | head -n 9999)",
     ] {
         let line = format!("'{STOCKADE}' {words} | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}");
         let finished = finish(place.command("bash").args(["-c", &line]), b"");

@@ -185,6 +185,13 @@ fn a_variable_that_may_be_a_secret_is_named_with_its_flag_and_never_suggested_to
         stderr.contains("was refused the variable `OPENAI_API_KEY`") && stderr.ends_with(hint),
         "{stderr}"
     );
+    let explained = stockade(&place, ".", &["explain", report.to_str().unwrap()]);
+    let grant = hint.replace("\nhint: ", "   grant     ");
+    let explained = String::from_utf8_lossy(&explained.stdout).into_owned();
+    assert!(explained.contains(&grant), "{explained}");
+    let rows = stockade(&place, ".", &["audit", "list", "--denied"]).stdout;
+    let rows = String::from_utf8_lossy(&rows).into_owned();
+    assert!(rows.contains("  denied    variable OPENAI_API_KEY ("), "{rows}");
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
     assert!(
         report["suggestion"].is_null() && report["denials"][0]["grant"].is_null(),

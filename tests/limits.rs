@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Ran, finish, python, run, skipped, slowness, until};
+use crate::common::{Ran, UNDER_WORKSPACE, finish, python, run, skipped, slowness, until};
 
 fn ended_by(ran: &Ran, limit: &str) {
     let report = ran.report();
@@ -683,18 +683,7 @@ fn a_run_that_fills_the_disk_ends_and_one_beside_which_it_is_filled_goes_on() {
         let mut command = place.command("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", SETTING, "sh", filler]);
         command.arg(crate::common::STOCKADE.path());
-        command.args([
-            "run",
-            "--ask",
-            "never",
-            "--profile",
-            "workspace",
-            "--",
-            python(),
-            "-I",
-            "-c",
-            code,
-        ]);
+        command.args(UNDER_WORKSPACE).args([python(), "-I", "-c", code]);
         finish(&mut command, b"")
     };
     // Small files, so that Stockade gets to look at a busy disk while it fills.

@@ -38,10 +38,7 @@ pub fn follow(
                 newest = Some(row.seq);
                 print(&row, out)
             });
-            match printed.and_then(|()| Ok(out.flush()?)) {
-                Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
-                other => other?,
-            }
+            printed.and_then(|()| Ok(out.flush()?))?;
             choice.after_seq = newest;
             // Of the rows that come, all are shown.
             choice.limit = None;

@@ -52,6 +52,7 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
         stop: &stop,
         mask: signals.before(),
         told: &|tally| progress.tell(tally),
+        goes_without: &|said| progress.note_once(said),
     };
     let done = Tally {
         done: resumed.done,

@@ -92,11 +92,7 @@ pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write)
         };
         is_all_answered &= reply.is_ok();
         let (Ok(reply) | Err(reply)) = reply;
-        match writeln!(out, "{reply}") {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
-            Err(error) => return Err(Failure::new(REFUSED, &error)),
-            Ok(()) => {}
-        }
+        writeln!(out, "{reply}").map_err(|error| Failure::new(REFUSED, &error))?;
     }
 }
 

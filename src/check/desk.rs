@@ -15,8 +15,9 @@ use stockade::policy::{Capabilities, Mode, Role};
 use stockade::profile::{Origin, visible};
 use stockade::surroundings::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
+use stockade_hook::judged_as;
 use stockade_judge::files::{self, Reachable};
-use stockade_judge::{Act, Answer, Judge, Layers, Permissions, permissions_of};
+use stockade_judge::{Act, Answer, Call, Judge, Layers, Permissions, permissions_of};
 use stockade_store::{AuditWriter, Level};
 
 /// The most roots and rule files that are cached at once.
@@ -200,7 +201,14 @@ impl Desk {
         }
         let answer = match &asked.act {
             Act::Tool(call) => match asked.calling {
-                Calling::Usual => ready.judge.tool(agent.as_ref(), call, &cwd),
+                Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
+                    Some(name) => {
+                        let tool = name.to_string();
+                        let call = Call { tool, ..call.clone() };
+                        ready.of_server(name).tool(agent.as_ref(), &call, &cwd)
+                    }
+                    None => ready.judge.tool(agent.as_ref(), call, &cwd),
+                },
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
@@ -272,7 +280,7 @@ impl Ready {
         })
     }
 
-    /// The judge that knows this tool, declared or not.
+    /// The judge that has this tool, declared or not.
     fn of_server(&self, tool: &str) -> Judge {
         let mut tools = self.layers.tools();
         if tools.iter().all(|declared| declared.name != tool) {

@@ -32,6 +32,7 @@ use crate::args::{McpWrap, Run};
 use crate::ask::Ask;
 use crate::layers::Here;
 use crate::message::{Failure, note};
+use crate::run::split_variable;
 
 /// The profile of servers of which nothing else is said.
 const PROFILE: &str = "mcp-standard";
@@ -63,7 +64,8 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
         trees: &WrittenTrees::default(),
     };
     let own = server.write.iter().filter_map(|text| places.path(text));
-    let mut trees = written(run, own, &profile, &here)?;
+    let sandbox = sandbox(run, own, (&profile, run.llm || server.llm), &here)?;
+    let mut trees = sandbox.trees_of_any_command()?;
     let of_tools = server.tools.iter().flat_map(|tool| &tool.write);
     trees.add(of_tools.filter_map(|text| places.path(text)));
     for text in [&server.read, &server.exec, &server.socket].into_iter().flatten() {
@@ -91,6 +93,7 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
         words.extend(["--profile".into(), (&profile).into()]);
     }
     words.extend(variables(run));
+    let lacks = lacks(&sandbox, run, &words)?;
     words.extend(asking.words(&runs_ask));
     words.extend(["--events".into(), format!("fd:{}", runs_events.as_raw_fd()).into()]);
     words.push("--".into());
@@ -116,6 +119,7 @@ pub fn wrap(task: &McpWrap) -> Result<u8, Failure> {
         approver: asking.approver,
         is_attended: asking.is_attended,
         forms: asking.forms,
+        lacks,
         home: here.surroundings.home.clone(),
         trees,
         token: token().map_err(failed)?,
@@ -222,15 +226,37 @@ fn profile(run: &Run, server: &McpServer, here: &Here) -> String {
     named.or_else(agents).unwrap_or_else(|| PROFILE.into())
 }
 
-/// The trees that the server may write, whatever its tools may.
-fn written(run: &Run, own: impl Iterator<Item = PathBuf>, profile: &str, here: &Here) -> Result<WrittenTrees, Failure> {
+/// The server's sandbox, as far as it tells what is written and which variables pass, whatever the server's tools may do.
+fn sandbox(
+    run: &Run,
+    own: impl Iterator<Item = PathBuf>,
+    (profile, llm): (&str, bool),
+    here: &Here,
+) -> Result<Sandbox, Failure> {
     let mut sandbox = Sandbox::profile(profile)?;
+    if llm {
+        sandbox = sandbox.llm()?;
+    }
     if let Some(root) = &run.root {
         sandbox = sandbox.root(root);
     }
     sandbox = run.write.iter().cloned().chain(own).fold(sandbox, Sandbox::write);
     sandbox.refuse_other_root(&here.root)?;
-    Ok(sandbox.trees_of_any_command()?)
+    Ok(sandbox)
+}
+
+/// The names of the client's variables that neither the profile nor a flag passes.
+fn lacks(sandbox: &Sandbox, run: &Run, words: &[OsString]) -> Result<Vec<String>, Failure> {
+    let by_words = words.windows(2).filter(|pair| pair[0] == "--env").map(|pair| &pair[1]);
+    let passed = run
+        .env
+        .iter()
+        .chain(by_words)
+        .map(|variable| split_variable(variable).0);
+    let passed: Vec<OsString> = passed.collect();
+    let mut lacks = sandbox.withheld_variables()?;
+    lacks.retain(|name| passed.iter().all(|passed| passed != name.as_str()));
+    Ok(lacks)
 }
 
 /// The variables that the client's configuration set for the server, unless the flags name them.

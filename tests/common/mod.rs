@@ -23,6 +23,13 @@ pub use schema::faults;
 pub use terminal::Terminal;
 pub use watch::{Watch, sockets, watch};
 
+/// A project that is read, written and executed, and nothing else: what others keep in `/tmp` doesn't count.
+pub const PROJECT: &str = "version = 1\nname = \"project\"\ndescription = \"a project\"\n\
+    [[write]]\npath = \"./\"\nwhy = \"work\"\n[[exec]]\npath = \"./\"\nwhy = \"work\"\n";
+
+/// The words of a run under `workspace` that asks nothing, before its command.
+pub const UNDER_WORKSPACE: [&str; 6] = ["run", "--ask", "never", "--profile", "workspace", "--"];
+
 /// The system's Python; shims on `PATH` are tested elsewhere.
 pub fn python() -> &'static str {
     const SYSTEM: &str = "/usr/bin/python3";

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::stockade;
-use crate::common::{Place, finish};
+use crate::common::{Place, STOCKADE, UNDER_WORKSPACE, finish, python};
 
 const COMMIT: &str = "git init -q -b main . && git commit -q --allow-empty -m one";
 
@@ -193,7 +193,7 @@ fn certificates_that_variables_name_come_along_into_a_run_with_a_network_and_not
     place.file("~/.aws/ca.crt", certificate);
     place.file("~/named/corp.pem", certificate);
     let told = |file: &str, directory: &str, profile: &str| {
-        let mut command = place.command(crate::common::STOCKADE);
+        let mut command = place.command(STOCKADE);
         command.args(["run", "--ask", "never", "--profile", profile, "--", "bash", "-c", SHOW]);
         let [file, directory] = [file, directory].map(|name| place.path(name));
         let finished = finish(command.env("SSL_CERT_FILE", file).env("SSL_CERT_DIR", directory), b"");
@@ -247,18 +247,8 @@ const REGISTRIES: &str = "import os; print('\\n'.join(sorted(f'{name}={value}' f
                           if name.lower().startswith(('npm_config_', 'pip_', 'uv_', 'cargo_reg')) and '.example.com' in value)))";
 
 fn registries(place: &Place, variables: &[(&str, &str)]) -> String {
-    let mut command = place.command(crate::common::STOCKADE);
-    command.args([
-        "run",
-        "--ask",
-        "never",
-        "--profile",
-        "workspace",
-        "--",
-        crate::common::python(),
-        "-c",
-        REGISTRIES,
-    ]);
+    let mut command = place.command(STOCKADE);
+    command.args(UNDER_WORKSPACE).args([python(), "-c", REGISTRIES]);
     finish(command.envs(variables.iter().copied()), b"").stdout()
 }
 
@@ -362,17 +352,7 @@ fn a_refused_public_registry_is_told_of_where_the_users_own_was_not_seen() {
     ];
     for (host, said) in cases {
         let code = connect(host);
-        let words = [
-            "run",
-            "--ask",
-            "never",
-            "--profile",
-            "workspace",
-            "--",
-            crate::common::python(),
-            "-c",
-            &code,
-        ];
+        let words = [&UNDER_WORKSPACE[..], &[python(), "-c", &code]].concat();
         let stderr = stockade(&place, &words).stderr();
         assert!(stderr.contains(&format!("--host {host}")), "{stderr}");
         let told = stderr.split_once(&format!("--host {host}`\n")).map(|(_, told)| told);

@@ -42,6 +42,7 @@ fn a_dry_run_says_what_would_be_granted_and_from_where_and_starts_and_writes_not
         "  host         api.example.com:8443  [`--host api.example.com:8443`]\n",
         "  deny         /**/*.mine  ",
         "  variable     TOKEN  [`--env TOKEN`]\n",
+        "  environment  of the run's cache: npm_config_cache, ",
         "  limits       time 5s, ",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");

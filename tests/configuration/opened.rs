@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::{stockade, told};
-use crate::common::{Place, STOCKADE, finish, python};
+use crate::common::{Place, STOCKADE, UNDER_WORKSPACE, finish, python};
 
 fn read(place: &Place, file: &str) -> bool {
     let words = ["run", "--ask", "never", "--profile", "trusted", "--", "cat", file];
@@ -49,17 +49,7 @@ fn what_a_directory_holds_is_not_opened_by_a_move_to_an_opened_place() {
                 for old, new in ('prod', '.env'), ('prod', 'fixtures/prod'), ('above', 'over'), ('fixtures', 'fixed'):\n  \
                   try: os.rename(old, new); print(new)\n  \
                   except OSError as error: print(errno.errorcode[error.errno])\n";
-    let words = [
-        "run",
-        "--ask",
-        "never",
-        "--profile",
-        "workspace",
-        "--",
-        python(),
-        "-c",
-        code,
-    ];
+    let words = [&UNDER_WORKSPACE[..], &[python(), "-c", code]].concat();
     assert_eq!(stockade(&place, &words).stdout(), "y\nEXDEV\nEXDEV\nEXDEV\nEXDEV\n");
 }
 
@@ -74,17 +64,7 @@ fn what_a_variable_leads_nowhere_closes_nothing() {
     }
     command.env("ENV", "test");
     let script = "echo x >/dev/null && cat </dev/null && echo x >test/x && cat test/x";
-    command.args([
-        "run",
-        "--ask",
-        "never",
-        "--profile",
-        "workspace",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ]);
+    command.args(UNDER_WORKSPACE).args(["sh", "-c", script]);
     assert_eq!(finish(&mut command, b"").stdout(), "x\n");
 }
 

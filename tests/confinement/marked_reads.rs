@@ -3,11 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Run, run};
-
-/// A project that is read, written and executed, and nothing else: what others keep in `/tmp` doesn't count.
-const PROJECT: &str = "version = 1\nname = \"project\"\ndescription = \"a project\"\n\
-    [[write]]\npath = \"./\"\nwhy = \"work\"\n[[exec]]\npath = \"./\"\nwhy = \"work\"\n";
+use crate::common::{PROJECT, Run, run};
 
 /// The same, which is only read, but for one directory.
 const LIBRARY: &str = "version = 1\nname = \"library\"\ndescription = \"a library\"\n\

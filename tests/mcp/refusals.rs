@@ -95,5 +95,14 @@ fn variables_that_the_clients_configuration_set_are_passed_and_others_are_not() 
         .start(&place);
     assert_eq!(text(&client.call("variable", json!({ "name": "API_TOKEN" }))), "unset");
     assert_eq!(text(&client.call("variable", json!({ "name": "B" }))), "2");
+    // An error that names it: the last one is passed.
+    for (name, hint) in [("API_TOKEN", "`--env API_TOKEN` hands it over"), ("B", "")] {
+        let failed = client.call("read", json!({ "path": place.path(name) }));
+        assert_eq!(
+            (told(&failed), text(&failed).contains(hint)),
+            (!hint.is_empty(), true),
+            "{failed}"
+        );
+    }
     client.end();
 }

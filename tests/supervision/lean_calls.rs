@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Place, STOCKADE, python};
+use crate::common::{PROJECT, Place, STOCKADE, python};
 
 /// Each call of the run, as Python makes it with the number `i`, and the most system calls that the supervisor makes for it:
 /// those that receive and answer it, and no `F_GETFD`, which debug builds make before each `close`.
@@ -76,10 +76,6 @@ fn a_supervised_call_takes_few_system_calls() {
     println!("{table}");
     assert!(over.is_empty(), "{over:?}\n{table}");
 }
-
-/// A project that is read, written and executed, and nothing else: what others keep in `/tmp` doesn't count.
-const PROJECT: &str = "version = 1\nname = \"project\"\ndescription = \"a project\"\n\
-    [[write]]\npath = \"./\"\nwhy = \"work\"\n[[exec]]\npath = \"./\"\nwhy = \"work\"\n";
 
 /// The number of system calls that the supervisor's workers make in a run that makes a call some times.
 fn made_with(call: &str) -> usize {

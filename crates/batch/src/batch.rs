@@ -40,6 +40,8 @@ pub struct Batch<'a> {
     pub mask: SignalSet,
     /// Is told of progress.
     pub told: &'a (dyn Fn(Tally) + Sync),
+    /// Is told, in a line each, what a job went without of the user's own settings.
+    pub goes_without: &'a (dyn Fn(&str) + Sync),
 }
 
 /// How far a batch is.

@@ -1,7 +1,7 @@
 //! Carries out one job, from its sandbox to what it printed.
 
 use stockade::launch::CallersSignals;
-use stockade::{Child, Event, Outcome};
+use stockade::{Child, Event, LeftBehind, Outcome};
 
 use crate::batch::{Batch, JobSandbox};
 use crate::capture::Capture;
@@ -25,8 +25,8 @@ pub fn carry_out(batch: &Batch<'_>, job: &Job, orphans: &Orphans) -> Work {
         Err(error) => return Work::Answered(Answer::Invalid(error)),
     };
     let starting = orphans.start();
-    let child = match start(batch, job, words) {
-        Ok(child) => child,
+    let (child, left_behind) = match start(batch, job, words) {
+        Ok(started) => started,
         // It may have been the signal that kept the program from starting.
         Err(_) if batch.stop.is_asked() => return Work::Stopped,
         Err(error) => return Work::Answered(Answer::NotStarted(error)),
@@ -38,6 +38,11 @@ pub fn carry_out(batch: &Batch<'_>, job: &Job, orphans: &Orphans) -> Work {
     match work {
         Ok(work) => {
             orphans.ended(warden);
+            if let Work::Answered(Answer::Ran(report, _)) = &work {
+                let told = |left: &&LeftBehind| left.hosts.is_empty() || left.explains(report);
+                let told = left_behind.iter().filter(told);
+                told.for_each(|left| (batch.goes_without)(&left.said));
+            }
             work
         }
         Err(error) => {
@@ -47,7 +52,7 @@ pub fn carry_out(batch: &Batch<'_>, job: &Job, orphans: &Orphans) -> Work {
     }
 }
 
-fn start(batch: &Batch<'_>, job: &Job, words: Vec<String>) -> Result<Child, JobError> {
+fn start(batch: &Batch<'_>, job: &Job, words: Vec<String>) -> Result<(Child, Vec<LeftBehind>), JobError> {
     let JobSandbox { mut sandbox, root } = batch.sandboxes.sandbox(job)?;
     if let Some(timeout) = job.timeout {
         sandbox = sandbox.time_limit_at_most(timeout.0);
@@ -69,7 +74,8 @@ fn start(batch: &Batch<'_>, job: &Job, words: Vec<String>) -> Result<Child, JobE
         mask: batch.mask,
         descriptor: batch.stop.as_fd(),
     };
-    Ok(ready.start_for(Some(caller))?)
+    let left_behind = ready.left_behind.clone();
+    Ok((ready.start_for(Some(caller))?, left_behind))
 }
 
 /// Collects what a job prints, until it has ended.

@@ -23,5 +23,5 @@ pub use after::{Refusals, bounded, told};
 pub use confine::Confinement;
 pub use decide::{Confined, Desk, answer};
 pub use event::{Call, Event, Misread, Stage};
-pub use format::Agent;
+pub use format::{Agent, judged_as};
 pub use reply::{Reply, unknown_agent};

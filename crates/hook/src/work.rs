@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use stockade_judge::{Act, Action, Call, SKILL_LOAD};
+use stockade_judge::{Act, Action, Call, SHELL, SKILL_LOAD};
 
 use super::event::Misread;
 use super::paths::{examples, literal_part, spellings};
@@ -34,6 +34,20 @@ pub enum Kind {
     Within(&'static str),
     /// Acts within the agent: nothing that Stockade judges.
     Own,
+}
+
+impl Kind {
+    /// Our name of such a tool; `None` if it acts within the agent.
+    pub fn ours(self) -> Option<&'static str> {
+        match self {
+            Kind::Shell(_) | Kind::Typed(_) => Some(SHELL),
+            Kind::Files(ours, _) | Kind::Search(ours, _) | Kind::Tool(ours) | Kind::Within(ours) => Some(ours),
+            Kind::Patch(_) => Some("edit"),
+            Kind::Fetch(_) | Kind::Addresses(_) => Some("web_fetch"),
+            Kind::Skill(_) => Some(SKILL_LOAD),
+            Kind::Own => None,
+        }
+    }
 }
 
 /// What a call does.

@@ -65,10 +65,15 @@ impl Judge {
         self.under_mode(agent, call, answer)
     }
 
+    /// Whether there is such a tool: a known one, a declared one, or one that a rule names.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        known::needs(tool).is_some() || self.declared(tool).is_some() || self.rules.name(tool)
+    }
+
     /// Checks that the tool exists and that this agent may call it.
     fn admit(&self, agent: Option<&Agent>, tool: &str) -> Result<(), Refused> {
-        let declared = self.declared(tool);
-        if known::needs(tool).is_none() && declared.is_none() && !self.rules.name(tool) {
+        if !self.has(tool) {
             return Err(Refused::ToolNotFound { tool: tool.into() });
         }
         let Some(agent) = agent else { return Ok(()) };

@@ -63,7 +63,8 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
     let mut inherited = vec![report_end];
     let mut words: Vec<OsString> = match order.what {
         What::Command { .. } => vec!["run".into()],
-        What::Script { .. } => vec!["exec".into()],
+        // The profile isn't one that a user named.
+        What::Script { .. } => vec!["exec".into(), "--quiet".into()],
     };
     for tree in &settings.written {
         words.extend(["--foreign-tree".into(), tree.into()]);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use stockade::report::Kind;
+use stockade_text::mask::looks_secret;
 use stockade_text::visible::{fit, visible};
 
 /// The name by which this program answers.
@@ -104,6 +105,20 @@ impl Refusal {
         names.any(|name| name.len() >= SHORTEST && text.contains(name))
     }
 
+    /// Of a variable that the server didn't get, as a run's own message has it.
+    pub fn of_variable(name: &str) -> Refusal {
+        let grant = (!looks_secret(name.as_ref())).then(|| vec!["--env".to_owned(), name.to_owned()]);
+        Refusal {
+            access: Kind::Variable,
+            target: name.to_owned(),
+            asked: name.to_owned(),
+            rule: None,
+            quiet: false,
+            exists: true,
+            grant,
+        }
+    }
+
     /// `reading /etc/x: nothing grants it`.
     fn reason(&self) -> String {
         let shown = |text: &str| fit::shortened(&visible(text), COLUMNS);
@@ -153,6 +168,10 @@ pub fn text(refusals: &[&Refusal], server: &str) -> String {
         lines.push(format!("Permission denied: {}", refusal.reason()));
         lines.push(match refusal.grant() {
             Some(grant) => format!("Least grant: {grant}"),
+            None if refusal.access == Kind::Variable => {
+                let name = visible(&refusal.target);
+                format!("`--env {name}` hands it over, if that is meant: it may be a secret.")
+            }
             None => "No grant opens it.".to_owned(),
         });
     }

@@ -3,6 +3,7 @@
 //! A result changes only where a refusal is told in it; all else stays the text that it was.
 
 use serde_json::value::RawValue;
+use stockade::report::names_variable;
 
 use crate::calls::Call;
 use crate::message::{Object, quoted, text};
@@ -69,20 +70,26 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The response with the refusals that explain it; `None` where it stays as it is.
-pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<String> {
-    if call.own.is_empty() && call.shared.is_empty() {
+/// The response with the refusals that explain it, or else with the variable that it names of those that the server lacks;
+/// `None` where it stays as it is.
+pub fn explained(response: &Object<'_>, call: &Call, server: &str, lacks: &[String]) -> Option<String> {
+    if call.own.is_empty() && call.shared.is_empty() && lacks.is_empty() {
         return None;
     }
     let outcome = Outcome::of(response, call)?;
-    let refusals = match &outcome {
+    let lacked = match &outcome {
+        Outcome::Content(result, true) => named_variable(result.get("content").map_or("", RawValue::get), lacks),
+        Outcome::Error(message, _) => named_variable(message, lacks),
+        Outcome::Odd(_) | Outcome::Content(_, false) => None,
+    };
+    let mut refusals = match &outcome {
         Outcome::Content(result, true) => of_failure(call, result.get("content").map_or("", RawValue::get)),
         Outcome::Error(message, _) => of_failure(call, message),
         Outcome::Odd(written) => of_failure(call, written),
         Outcome::Content(_, false) => call.own.iter().filter(|refusal| refusal.is_loud()).collect(),
     };
     if refusals.is_empty() {
-        return None;
+        refusals.push(lacked.as_ref()?);
     }
     let told = content(&refusal::text(&refusals, server));
     let id = response.get("id")?.get();
@@ -102,6 +109,12 @@ pub fn explained(response: &Object<'_>, call: &Call, server: &str) -> Option<Str
         }
         Outcome::Odd(_) => Some(failure(id, &[&told], call.is_modern)),
     }
+}
+
+fn named_variable(text: &str, lacks: &[String]) -> Option<Refusal> {
+    let text = &text[..text.floor_char_boundary(SEARCHED)];
+    let named = lacks.iter().find(|name| names_variable(text, name))?;
+    Some(Refusal::of_variable(named))
 }
 
 /// The refusals that explain a call that failed: those that the error names, else those that matter by themselves.
@@ -143,7 +156,7 @@ mod tests {
     fn told(response: &str, own: Vec<Refusal>, shared: Vec<Refusal>) -> Option<String> {
         let mut call = Call::new("t".into(), "{}");
         (call.own, call.shared) = (own, shared);
-        explained(&Object::read(response).unwrap(), &call, "s")
+        explained(&Object::read(response).unwrap(), &call, "s", &[])
     }
 
     /// The same for a call of which one thing is refused.
@@ -153,7 +166,7 @@ mod tests {
             ..call
         };
         let response = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
-        explained(&Object::read(&response).unwrap(), &call, "s")
+        explained(&Object::read(&response).unwrap(), &call, "s", &[])
     }
 
     fn call(is_modern: bool, is_task: bool) -> Call {
@@ -191,6 +204,40 @@ mod tests {
                 .unwrap()
                 .contains("/other")
         );
+    }
+
+    #[test]
+    fn a_variable_that_the_server_lacks_is_told_where_a_failure_names_it_and_nothing_was_refused() {
+        let told = |response: &str, own: Vec<Refusal>| {
+            let call = Call {
+                own,
+                ..call(false, false)
+            };
+            let lacks = ["API_KEY".to_owned(), "DATA_HOME".to_owned()];
+            explained(&Object::read(response).unwrap(), &call, "s", &lacks).unwrap_or_default()
+        };
+        let failed = |text: &str| {
+            format!(r#"{{"id":1,"result":{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}}}}"#)
+        };
+        let secret = told(&failed("KeyError: 'API_KEY'"), vec![]);
+        assert!(
+            secret.contains("`--env API_KEY` hands it over, if that is meant"),
+            "{secret}"
+        );
+        let plain = told(&failed("set DATA_HOME"), vec![]);
+        assert!(
+            plain.contains("the variable DATA_HOME: nothing grants it\\nLeast grant: --env DATA_HOME"),
+            "{plain}"
+        );
+        assert_eq!(told(&failed("set MY_DATA_HOME"), vec![]), "");
+        assert_eq!(
+            told(
+                &failed("x").replace("true", "false").replace("\"x", "\"API_KEY"),
+                vec![]
+            ),
+            ""
+        );
+        assert!(!told(&failed("API_KEY"), vec![refusal("/x/y", false)]).contains("--env"));
     }
 
     #[test]

@@ -75,8 +75,8 @@ pub struct Event {
     pub more: u32,
     /// How often it was so, where that is known.
     pub count: u64,
-    /// Whether it explains why the run failed.
-    pub explains: bool,
+    /// Whether it explains why the run failed: 2 if it does, 1 if it may.
+    pub explains: u8,
 }
 
 /// A question with its answer. Texts are escaped.
@@ -224,14 +224,14 @@ mod tests {
                 ..Event::default()
             },
             Event {
-                explains: true,
+                explains: 2,
                 ..Event::default()
             },
         ];
         let json: serde_json::Value = serde_json::from_str(&page.json().unwrap()).unwrap();
         assert_eq!(
             json["columns"],
-            serde_json::json!({ "time": [1, 0], "verdict": [2, 0], "explains": [0, 1] })
+            serde_json::json!({ "time": [1, 0], "verdict": [2, 0], "explains": [0, 2] })
         );
         assert_eq!((&json["rows"], &json["start"]), (&2.into(), &5.into()));
     }

@@ -78,12 +78,10 @@ fn run(report: &Report) -> Run {
 
 /// How much was refused, and how sure that is.
 fn refused(report: &Report) -> String {
-    let different = report.denials.len();
-    let mut text = match (different, report.enforcement.supervisor) {
-        (0, false) => "unknown: no supervisor took part".to_string(),
-        (0, true) => "nothing".to_string(),
-        (1, _) => "1 access".to_string(),
-        _ => format!("{different} different accesses"),
+    let mut text = match report.denials.len() {
+        0 => report.without_denials().to_string(),
+        1 => "1 access".to_string(),
+        different => format!("{different} different accesses"),
     };
     if report.denials_dropped > 0 {
         text += &format!(", and {} that the report has no room for", report.denials_dropped);
@@ -184,7 +182,11 @@ fn event(page: &mut Page, denial: &Denial) -> Event {
         grant: strings.number_of_shown(grant),
         more: strings.number_of_shown(more.unwrap_or_default()),
         count: denial.count,
-        explains: denial.explains != Explains::No,
+        explains: match denial.explains {
+            Explains::Yes => 2,
+            Explains::Perhaps => 1,
+            Explains::No => 0,
+        },
         seq: 0,
     }
 }
@@ -246,7 +248,7 @@ mod tests {
                 origin: "built in".into(),
             }),
             capability: None,
-            explains: if at_ms > 10 { Explains::Yes } else { Explains::No },
+            explains: if at_ms > 10 { Explains::Yes } else { Explains::Perhaps },
             usual: false,
             grant: rule.is_none().then(|| vec!["--read".into(), target.into()]),
             profile: None,
@@ -274,10 +276,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (0, "", false),
-                (5, "no flag: only your configuration opens secrets", false),
-                (20, "--read '/r/x y'", true),
-                (50, "", false)
+                (0, "", 0),
+                (5, "no flag: only your configuration opens secrets", 1),
+                (20, "--read '/r/x y'", 2),
+                (50, "", 0)
             ]
         );
         assert_eq!(page.runs[1].suggestion.as_ref().unwrap().flags, "--read '/r/x y'");

@@ -34,7 +34,7 @@ function factLine(facts) {
   for (const [name, value] of facts) if (value !== "") line.append(add(el("span", "", name + " "), el("b", "", value)));
   return line;
 }
-// Each refused access once: those that explain a failure first, then in the order of time.
+// Each refused access once: those that explain a failure or may first, then in the order of time.
 function refusedRows(run) {
   const found = new Map();
   for (let row = 0; row < N; row++) {
@@ -48,9 +48,9 @@ function refusedTable(rows) {
   const table = el("table"), head = el("tr"), body = el("tbody");
   for (const name of ["refused", "target", "program", "why", "would allow it"]) { const cell = el("th", "", name); cell.scope = "col"; head.append(cell); }
   for (const row of rows.slice(0, 5)) {
-    const line = el("tr", E.explains[row] ? "why" : "");
+    const line = el("tr", ["", "perhaps", "why"][E.explains[row]]);
     const cell = (tag, text, cls) => { const made = el("td"); made.append(add(el("span", "cut"), el(tag, cls, text))); line.append(made); };
-    cell("span", KINDS[E.kind[row]], "bad");
+    cell("span", KINDS[E.kind[row]] + (E.explains[row] === 1 ? ", perhaps the reason" : ""), "bad");
     cell("span", S[E.target[row]], "mono");
     cell("span", program(S[E.program[row]]));
     cell("span", why(row), "soft");

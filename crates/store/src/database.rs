@@ -40,11 +40,7 @@ impl Kind {
     }
 
     fn opened(&self, place: &Place, path: PathBuf) -> Result<Database, StoreError> {
-        let connection = connect(&path).map_err(|source| StoreError::Database {
-            action: "open",
-            path: path.clone(),
-            source,
-        })?;
+        let connection = connect(&path).map_err(|source| StoreError::of_database("open", path.clone(), source))?;
         let mut database = Database { connection, path };
         let known = i64::try_from(self.migrations.len()).expect("few migrations");
         match database.version()? {
@@ -90,11 +86,7 @@ impl Database {
         action: &'static str,
         act: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        act(&mut self.connection).map_err(|source| StoreError::Database {
-            action,
-            path: self.path.clone(),
-            source,
-        })
+        act(&mut self.connection).map_err(|source| StoreError::of_database(action, self.path.clone(), source))
     }
 
     /// Runs a change in one exclusive transaction, all of it or nothing.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use nix::sys::statvfs::statvfs;
+
 /// The trail's database.
 pub(super) const TRAIL: &str = "audit.db";
 
@@ -40,6 +42,14 @@ pub enum StoreError {
         path: PathBuf,
         /// SQLite's error.
         source: rusqlite::Error,
+    },
+    /// There is no room for a change.
+    #[error("can't {action} `{}`: the disk is full", .path.display())]
+    Full {
+        /// The failed action.
+        action: &'static str,
+        /// The database.
+        path: PathBuf,
     },
     /// A line of the trail's log isn't as it was written, or its number is another row's. From there on the log is left as it is.
     #[error("line {line} of `{}` was altered, or its row was replaced", .path.display())]
@@ -82,6 +92,17 @@ const DAMAGED_FILE: &str = "the file is damaged: move it away together with the 
                             `-wal` and `-shm`, and a new one is made";
 
 impl StoreError {
+    /// Of SQLite's error. It tells of some writes to a full disk as errors of the disk.
+    pub(super) fn of_database(action: &'static str, path: PathBuf, source: rusqlite::Error) -> StoreError {
+        use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
+        let has_no_room = || statvfs(&path).is_ok_and(|disk| disk.blocks_available() == 0);
+        match source.sqlite_error_code() {
+            Some(DiskFull) => StoreError::Full { action, path },
+            Some(SystemIoFailure) if has_no_room() => StoreError::Full { action, path },
+            _ => StoreError::Database { action, path, source },
+        }
+    }
+
     /// The remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -99,6 +120,7 @@ impl StoreError {
                 let is_trail = path.file_name() == Some(TRAIL.as_ref());
                 Some(if is_trail { DAMAGED_TRAIL } else { DAMAGED_FILE })
             }
+            StoreError::Full { .. } => Some("make room there"),
             StoreError::Database { .. } | StoreError::Fault(_) => None,
         }
     }

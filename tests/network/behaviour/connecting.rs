@@ -288,3 +288,27 @@ fn two_hosts_of_one_socket_are_not_mixed_up() {
     let said = checked.lines();
     assert!(said.iter().all(|line| !line.contains("http")), "{said:?}");
 }
+
+/// Programs try such a connection again for minutes.
+#[test]
+fn a_granted_name_whose_address_is_not_public_is_told_at_once_and_once() {
+    let echo = Streams::echo();
+    let mut net = Net::new();
+    net.names.lead("api.shop.test", echo.address.ip());
+    net.host(&format!("api.shop.test:{}", echo.address.port()));
+    let outcome = net.python(&format!(
+        "import socket, sys, time\n\
+         for _ in range(3):\n  \
+           try: socket.create_connection(('api.shop.test', {}), 20).recv(1)\n  \
+           except OSError: time.sleep(1)\n\
+         print('over', file=sys.stderr)\n",
+        echo.address.port()
+    ));
+    let told = format!(
+        "`api.shop.test:{0}` is granted, its address isn't public: `--host {1}`",
+        echo.address.port(),
+        echo.address
+    );
+    let stderr = outcome.stderr();
+    assert_eq!(stderr, format!("stockade: {told}\nover\n"), "{}", outcome.told());
+}

@@ -135,6 +135,15 @@ impl Agent {
 
     /// What a call does, by the agent's table.
     pub(super) fn work(self, tool: &str, input: &Value, home: Option<&Path>) -> Result<Work, Misread> {
+        match self.kind(tool) {
+            Some(kind) => work::work(tool, kind, input, home),
+            None if is_of_server(tool) => Ok(Work::OfServer(work::named(tool))),
+            // Its name may be that of a tool of ours; what it does isn't known by that.
+            None => Ok(Work::Unlisted(work::named(tool))),
+        }
+    }
+
+    fn kind(self, tool: &str) -> Option<Kind> {
         let table = match self {
             Agent::ClaudeCode => claude::TOOLS,
             Agent::Codex => codex::TOOLS,
@@ -142,13 +151,16 @@ impl Agent {
             Agent::Cursor => cursor::TOOLS,
             Agent::Copilot => copilot::TOOLS,
         };
-        match table.iter().find(|(name, _)| *name == tool) {
-            Some((_, kind)) => work::work(tool, *kind, input, home),
-            None if is_of_server(tool) => Ok(Work::OfServer(work::named(tool))),
-            // Its name may be that of a tool of ours; what it does isn't known by that.
-            None => Ok(Work::Unlisted(work::named(tool))),
-        }
+        table.iter().find(|(name, _)| *name == tool).map(|(_, kind)| *kind)
     }
+}
+
+/// The name that a tool of one of the agents is judged by: that of a tool of ours, or its own if it acts within the agent.
+/// `None` if no agent's table has it.
+#[must_use]
+pub fn judged_as(tool: &str) -> Option<&str> {
+    let kind = Agent::ALL.into_iter().find_map(|agent| agent.kind(tool))?;
+    Some(kind.ours().unwrap_or(tool))
 }
 
 /// The beginnings of names of MCP servers' tools.

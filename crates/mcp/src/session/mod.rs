@@ -55,6 +55,8 @@ pub struct Setup {
     pub is_attended: Box<dyn Fn() -> bool + Send + Sync>,
     /// Whether the client's user is asked.
     pub forms: bool,
+    /// The names of the client's variables that the server doesn't get.
+    pub lacks: Vec<String>,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// Where a link may be one that an earlier run made.
@@ -540,7 +542,7 @@ impl Session {
 
     /// The response that ends a call, with the refusals that explain it. Those of a task are told with that.
     fn explained(&self, response: &Object<'_>, request: &Request) -> Option<String> {
-        let explained = explained(response, request.ended_call()?, &self.setup.name)?;
+        let explained = explained(response, request.ended_call()?, &self.setup.name, &self.setup.lacks)?;
         self.state().calls.forget_task(request);
         Some(explained)
     }

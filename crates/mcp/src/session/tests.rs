@@ -37,6 +37,7 @@ fn talk(keeps: bool) -> Talk {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let telling = Arc::clone(&told);
     let setup = Setup {
+        lacks: Vec::new(),
         name: "s".into(),
         rules: Rules {
             deny_tools: vec!["denied".to_owned()],

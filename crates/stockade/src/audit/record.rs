@@ -181,6 +181,19 @@ impl Seen {
         }
     }
 
+    /// A variable or program that the run didn't get, and that its last words name.
+    pub(crate) fn lacked(denial: &Denial) -> Seen {
+        Seen {
+            access: denial.access,
+            target: denial.target.clone(),
+            asked: denial.asked.clone(),
+            syscall: denial.syscall.clone(),
+            pid: denial.pid,
+            program: denial.program.clone(),
+            rule: None,
+        }
+    }
+
     /// A refused access.
     pub(crate) fn of(refusal: &Refusal) -> Seen {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

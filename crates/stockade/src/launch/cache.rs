@@ -79,6 +79,11 @@ const VARIABLES: [(&str, &str); 19] = [
     ("MAVEN_USER_HOME", "maven"),
 ];
 
+/// The names of the variables that a run with a cache gets.
+pub fn cache_variables() -> impl Iterator<Item = &'static str> {
+    VARIABLES.into_iter().map(|(name, _)| name)
+}
+
 impl CacheKey<'_> {
     fn name(&self) -> String {
         let mut hasher = blake3::Hasher::new();

@@ -30,8 +30,7 @@ use std::path::PathBuf;
 
 pub use crate::report::{Ending, Limit, LimitHit, Usage};
 pub use crate::warden::Step;
-pub use cache::CacheKey;
-pub use cache::{StoredCache, remove as remove_cache, stored as stored_caches};
+pub use cache::{CacheKey, StoredCache, cache_variables, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use late::LateSecrets;
 pub use prepare::{CallersSignals, Input, Places, Prepared, Streams, prepare};

@@ -122,6 +122,11 @@ fn is_git_config(refusal: &Refusal) -> bool {
 }
 
 impl Denial {
+    /// Whether it stands for a variable or program that the run didn't get: no process was refused a call.
+    pub(crate) fn is_lack(&self) -> bool {
+        self.pid == 0
+    }
+
     /// Whether a program was refused changing a file that stays closed whatever is granted: a guarded one, or a secret. (Or git
     /// reading one of a work tree, which it takes for a changed one then.)
     pub fn is_of_closed_file(&self) -> bool {

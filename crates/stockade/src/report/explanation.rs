@@ -133,6 +133,8 @@ struct Evidence<'a> {
     places: ProbePlaces<'a>,
     /// Without what went to `/dev/null`.
     lines: Vec<Line>,
+    /// Whether npm tells of another error than the network's: its look for a newer npm has nothing to do with it.
+    is_own_error_of_npm: bool,
     /// Whether it told of a move between file systems. Otherwise a move refused that way was done as a copy.
     tells_of_devices: bool,
 }
@@ -148,6 +150,10 @@ impl<'a> Evidence<'a> {
                 home: facts.run_context.home,
                 command: command.rsplit('/').next().unwrap_or_default(),
             },
+            is_own_error_of_npm: lines.iter().any(|line| has_any(&line.text, NPM_ERRORS))
+                && !lines
+                    .iter()
+                    .any(|line| has_any(&line.text, &["network"]) || has_any(&line.text, NETWORK)),
             tells_of_devices: lines.iter().any(|line| has_any(&line.text, MOVES)),
             lines,
         }
@@ -186,13 +192,15 @@ impl<'a> Evidence<'a> {
             || may_be_needed(refusal, &self.places)
             || is_secret_read(refusal)
             || arguments.any(|argument| is_named(argument, refusal, &names));
+        let is_usual = probe(refusal, &self.places) == Probe::Yes
+            || self.is_own_error_of_npm && host(refusal).as_deref() == Some("registry.npmjs.org");
         Candidate {
             index,
             counted,
             lines_after: told.first().map(|(after, _)| *after),
             is_blamed: told.iter().any(|(_, line)| tells_of_failure(&line.text)),
             is_done_without: told.is_empty() && !does_without.is_empty(),
-            is_noise: !is_needed && probe(refusal, &self.places) == Probe::Yes,
+            is_noise: !is_needed && is_usual,
         }
     }
 
@@ -429,6 +437,8 @@ const WITHOUT: &[&str] = &[
 ];
 /// Words for a program that wasn't found.
 const ABSENT: &[&str] = &["not found", "no such file", "enoent", "install", "cannot run program"];
+/// Words of npm's own errors. What it says of the network has a line `npm error network …`.
+const NPM_ERRORS: &[&str] = &["npm error code", "npm err! code", "npm error missing script"];
 /// Words for a move between file systems.
 const MOVES: &[&str] = &["cross-device", "exdev", "different file system", "different device"];
 /// How lines begin that only tell that something else failed: stacks, make, npm, test runners, a run inside the run.

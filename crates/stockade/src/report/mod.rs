@@ -44,6 +44,7 @@ pub use host::Endpoint;
 pub(crate) use host::endpoint_of;
 pub(crate) use judge::profile_that_allows;
 pub use judge::{Need, ProfileOrder, RunContext};
+pub use naming::names_variable;
 pub use parse::ParseError;
 pub(crate) use question::{Setting, is_quiet, offer, usual_grant};
 pub use refusal::{COPIED, Counted, Declined, Reason, Refusal, Refusals};
@@ -231,6 +232,14 @@ impl Report {
     pub fn was_ended_by_fault(&self) -> bool {
         let ends = |fault: &InternalFault| matches!(fault.part, FaultyPart::Supervisor | FaultyPart::Warden);
         self.faults.iter().any(ends)
+    }
+
+    /// In words, that no denial is known: where no supervisor saw any, there may have been some.
+    pub fn without_denials(&self) -> &'static str {
+        match self.enforcement.supervisor {
+            true => "nothing",
+            false => "unknown: no supervisor took part",
+        }
     }
 
     /// The denials that explain the failure, most likely first.

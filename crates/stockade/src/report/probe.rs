@@ -220,6 +220,8 @@ pub fn probe(refusal: &Refusal, places: &ProbePlaces<'_>) -> Probe {
         (Kind::Socket, Some(path)) => yes_if(is_below(path, SOCKETS)),
         // Each interactive shell tries to set its terminal's size, and goes on without; `stty` is there for it.
         (Kind::Metadata, None) => yes_if(refusal.syscall == "ioctl" && !refusal.program.ends_with(b"/stty")),
+        // urllib3 tries which versions of IP there are.
+        (Kind::Listen, _) => yes_if(places.command == "pip" && refusal.target.ends_with(b":0")),
         (Kind::Socket, None) => yes_if(FAMILIES.contains(&&*refusal.target)),
         (Kind::Read | Kind::Write | Kind::Create | Kind::Metadata, Some(path)) => of_file(refusal, path, places),
         _ => Probe::No,
@@ -237,7 +239,10 @@ pub fn may_be_needed(refusal: &Refusal, places: &ProbePlaces<'_>) -> bool {
 fn of_file(refusal: &Refusal, path: &Path, places: &ProbePlaces<'_>) -> Probe {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let inside = path.strip_prefix(places.root).unwrap_or(path);
-    let is_common = ENDINGS.iter().any(|ending| name.ends_with(ending))
+    // pip looks whether it may install for all, and else installs for its user.
+    let is_only_asked = name == "site-packages" && refusal.syscall.contains("access");
+    let is_common = is_only_asked
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || inside.iter().filter_map(|part| part.to_str()).any(is_common_name)
         || is_kept_in(places.home, path);
     if is_common || is_below(path, TREES) || path.starts_with("/dev/tty") {
@@ -268,7 +273,9 @@ fn is_kept_in(home: Option<&Path>, path: &Path) -> bool {
 /// Run-times list a script's directory and its parents; `ls` needs what it lists.
 fn of_directory(refusal: &Refusal, path: &Path, places: &ProbePlaces<'_>) -> Probe {
     let is_above = places.root.starts_with(path) || places.home.is_some_and(|home| home.starts_with(path));
-    if is_dot_file(path, places.home) {
+    // pip's `distro` looks there for the system's name.
+    let is_looked_through = path == Path::new("/etc") && is_run_time(&refusal.program);
+    if is_dot_file(path, places.home) || is_looked_through {
         Probe::Yes
     } else if !is_above {
         Probe::No

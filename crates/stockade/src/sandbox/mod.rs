@@ -38,7 +38,7 @@ pub use error::Error;
 pub use outcome::{Outcome, Output};
 pub use written::WrittenTrees;
 
-use crate::audit::{Ended, Record};
+use crate::audit::{Ended, Record, Seen};
 use crate::command;
 use crate::config::Configuration;
 use crate::kernel;
@@ -787,6 +787,15 @@ impl Sandbox {
         Ok(self.written_trees(&self.policy_of_any_command()?))
     }
 
+    /// The names of the caller's variables that its runs don't get, as far as a person may be told of them.
+    ///
+    /// # Errors
+    /// The profile can't be resolved here.
+    pub fn withheld_variables(&self) -> Result<Vec<String>, Error> {
+        let policy = self.policy_of_any_command()?;
+        Ok(withheld::Withheld::of(&self.surroundings.environment, &policy).variables)
+    }
+
     /// The real path of its runs' root.
     ///
     /// # Errors
@@ -1196,6 +1205,10 @@ impl Child {
             denials,
             "run ended"
         );
+        for denial in self.report.denials.iter().filter(|denial| denial.is_lack()) {
+            self.sandbox
+                .tell(&self.report.run, || Record::Denied(Seen::lacked(denial)));
+        }
         let ended = || Record::Ended(Ended::of(&self.report));
         self.sandbox.tell(&self.report.run, ended);
     }

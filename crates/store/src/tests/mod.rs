@@ -72,3 +72,14 @@ fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
 }
+
+#[test]
+fn a_full_disk_is_said_to_be_full() {
+    let failure = |code| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+    let said = |code| StoreError::of_database("write to", "/s/audit.db".into(), failure(code)).to_string();
+    assert_eq!(
+        said(rusqlite::ffi::SQLITE_FULL),
+        "can't write to `/s/audit.db`: the disk is full"
+    );
+    assert_eq!(said(rusqlite::ffi::SQLITE_IOERR), "can't write to `/s/audit.db`");
+}

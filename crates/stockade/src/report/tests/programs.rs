@@ -51,6 +51,39 @@ fn what_run_times_try_every_time_is_told_as_such_and_never_listed() {
 }
 
 #[test]
+fn package_managers_that_tell_of_a_fault_of_their_own_list_no_noise() {
+    let npm = |words: &str| {
+        let run = run(&["npm", "test"]).by("/usr/bin/node");
+        perhaps(
+            &run.tries(Kind::Resolve, "registry.npmjs.org")
+                .goes_on()
+                .says(words)
+                .judged(),
+        )
+        .len()
+    };
+    assert_eq!(npm("npm error code ENOENT\nnpm error path /r/package.json\n"), 0);
+    assert_eq!(npm("npm error Missing script: \"test\"\n"), 0);
+    assert_eq!(
+        npm("npm error code ETIMEDOUT\nnpm error network It is a problem of the network\n"),
+        1
+    );
+    assert_eq!(npm(""), 1);
+    let look = Refusal {
+        syscall: "access".into(),
+        ..refusal(Kind::Write, "/opt/python/lib/site-packages")
+    };
+    let pip = run(&["pip", "install", "x"]).lists("/etc").refused(look).goes_on();
+    let report = pip
+        .tries(Kind::Listen, "127.0.0.1:0")
+        .says("ERROR: No matching distribution found for x\n")
+        .judged();
+    assert_eq!(perhaps(&report), [""; 0]);
+    let ls = run(&["ls"]).by("/usr/bin/ls").lists("/etc").judged();
+    assert_eq!(perhaps(&ls), ["/etc"]);
+}
+
+#[test]
 fn a_silent_end_lists_what_may_be_the_reason() {
     let report = python_starts(run(&["python3", "fetch.py"]))
         .tries(Kind::Read, "/srv/settings.toml")

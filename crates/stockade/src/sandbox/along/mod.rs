@@ -10,9 +10,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-use crate::policy::{Access, DenialKind, Grant, GrantExtent, Matcher, Policy};
+use crate::policy::{Access, DenialKind, Grant, GrantExtent, Kind, Matcher, Policy};
 use crate::profile::Origin;
 use crate::real_path::{Walked, Walker};
+use crate::report::Report;
 use crate::surroundings::Surroundings;
 use stockade_text::mask::holds_secret;
 
@@ -35,6 +36,18 @@ pub struct LeftBehind {
     pub said: String,
     /// The hosts whose refusal it explains: it is said then. Without any it is said at the start.
     pub hosts: &'static [&'static str],
+}
+
+impl LeftBehind {
+    /// Whether a run was refused a host that it asked for without the setting.
+    pub fn explains(&self, report: &Report) -> bool {
+        let is_of = |target: &str| {
+            let mut rests = self.hosts.iter().filter_map(|host| target.strip_prefix(host));
+            rests.any(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let mut denials = report.denials.iter();
+        denials.any(|denial| matches!(denial.access, Kind::Connect | Kind::Resolve) && is_of(&denial.target))
+    }
 }
 
 /// A variable or a setting, with the files that it names.

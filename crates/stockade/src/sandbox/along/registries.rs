@@ -108,11 +108,8 @@ impl Registries<'_> {
             Some(named) => vec![self.surroundings.directory.join(named)],
             None => below.iter().filter_map(place).collect(),
         };
-        files
-            .into_iter()
-            .filter_map(|file| Some((self.text(&file, hosts)?, file)))
-            .map(|(text, file)| (file, text))
-            .collect()
+        let with_text = |file: PathBuf| Some((file.clone(), self.text(&file, hosts)?));
+        files.into_iter().filter_map(with_text).collect()
     }
 
     fn text(&mut self, file: &Path, hosts: &'static [&'static str]) -> Option<String> {
@@ -131,11 +128,10 @@ impl Registries<'_> {
     /// npmrc(5): `registry` and `@scope:registry`. A project's file counts before the user's, but not before variables.
     fn npm(&mut self) {
         let is_registry = |key: &str| key == "registry" || key.starts_with('@') && key.ends_with(":registry");
-        let of_project = self.of_project(".npmrc");
-        let of_project: Vec<String> = settings(&of_project).into_iter().map(|(_, key, _)| key).collect();
         for (file, text) in self.texts("npm_config_userconfig", &[".npmrc"], NPM) {
+            let of_project = settings(&self.of_project(".npmrc"));
             for (_, key, value) in settings(&text).into_iter().rev() {
-                if !is_registry(&key) || of_project.contains(&key) {
+                if !is_registry(&key) || of_project.iter().any(|(_, own, _)| *own == key) {
                     continue;
                 }
                 self.bring(
@@ -174,10 +170,10 @@ impl Registries<'_> {
 
     /// uv's configuration: variables count before a project's own indexes, so where it has any, none comes.
     fn uv(&mut self) {
-        let project = self.of_project("pyproject.toml");
-        let has_own =
-            self.of_project("uv.toml").contains("index") || project.contains("tool.uv") && project.contains("index");
         for (file, text) in self.texts("UV_CONFIG_FILE", &[".config/uv/uv.toml"], PYTHON) {
+            let project = self.of_project("pyproject.toml");
+            let has_own = self.of_project("uv.toml").contains("index")
+                || project.contains("tool.uv") && project.contains("index");
             let Ok(table) = DeTable::parse(&text) else {
                 continue;
             };
@@ -237,12 +233,12 @@ impl Registries<'_> {
                     .collect()
             }
         };
-        let of_project = self.of_project(".cargo/config.toml");
-        let own = DeTable::parse(&of_project).ok();
         for file in &files {
             let Some(text) = self.text(file, CARGO) else {
                 continue;
             };
+            let of_project = self.of_project(".cargo/config.toml");
+            let own = DeTable::parse(&of_project).ok();
             let Ok(table) = DeTable::parse(&text) else {
                 continue;
             };
