@@ -11,7 +11,7 @@ use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade_text::visible::style::{Ink, Style};
 
 /// The longest line of a terminal.
-const LONGEST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// Asks until there is an answer; `details` shows more.
 ///
@@ -40,7 +40,7 @@ fn ask(stdin: &io::Stdin, question: &str) -> io::Result<LineMeaning> {
     let question = Ink::here().styled(Style::Asked, question);
     let _ = write!(io::stderr().lock(), "{question} {}? ", offer.shown().join(", "));
     // Bypasses the buffer of `Stdin`, which would keep input beyond the answer.
-    let mut line = [0; LONGEST_LINE];
+    let mut line = [0; MAX_LINE];
     match nix::unistd::read(stdin, &mut line)? {
         0 => Ok(LineMeaning::Answer(Choice::No { all: false }, None)),
         length => Ok(offer.meaning(&String::from_utf8_lossy(&line[..length]))),

@@ -24,7 +24,7 @@ use super::message::{Failure, note};
 use super::{REFUSED, refused};
 
 /// Bytes that wait for the reader.
-const MOST_WAITING: usize = 4 << 20;
+const MAX_WAITING: usize = 4 << 20;
 
 /// How long the last rows wait for the reader.
 const GRACE: Duration = Duration::from_secs(2);
@@ -86,7 +86,7 @@ impl Events {
         if queue.is_over {
             return;
         }
-        if queue.unsent.len() + row.len() > MOST_WAITING {
+        if queue.unsent.len() + row.len() > MAX_WAITING {
             queue.lost += 1;
             return;
         }

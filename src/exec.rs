@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::REFUSED;
 use super::args::{self, Run};
-use super::infer::{MOST_REASONS, Script, reasons, setting};
+use super::infer::{MAX_REASONS, Script, reasons, setting};
 use super::interpreter;
 use super::layers::Here;
 use super::message::{Failure, inform, note};
@@ -265,7 +265,7 @@ impl Choice {
                 answer.confidence
             ),
             Why::Read(answer) => {
-                let why = match self.grants.rest(&task.ask, MOST_REASONS) {
+                let why = match self.grants.rest(&task.ask, MAX_REASONS) {
                     Some(rest) => format!(" and {rest}"),
                     None => format!(": {}", reasons(answer)),
                 };

@@ -18,7 +18,7 @@ use stockade::report::{Denial, Escalated, Explains, Report, Status, Suggestion};
 use stockade_text::quote::command_line;
 
 /// Longer files aren't reports.
-const LONGEST: u64 = 256 << 20;
+const MAX_LENGTH: u64 = 256 << 20;
 
 /// Prints a report, or what the audit trail keeps of a run.
 pub fn explain(task: &Explain, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -71,9 +71,9 @@ fn read_report(file: &Path) -> Result<(Report, String), Failure> {
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let mut document = Vec::new();
     if file == Path::new("-") {
-        io::stdin().lock().take(LONGEST).read_to_end(&mut document)?;
+        io::stdin().lock().take(MAX_LENGTH).read_to_end(&mut document)?;
     } else {
-        File::open(file)?.take(LONGEST).read_to_end(&mut document)?;
+        File::open(file)?.take(MAX_LENGTH).read_to_end(&mut document)?;
     }
     Ok(document)
 }

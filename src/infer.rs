@@ -11,7 +11,7 @@ use super::text_grants::Grants;
 use super::{reader, script};
 use stockade::profile::visible;
 use stockade::surroundings::Surroundings;
-use stockade_infer::{Effect, Evidence, Inference, LONGEST, Language, Setting};
+use stockade_infer::{Effect, Evidence, Inference, Language, MAX_LENGTH, Setting};
 use stockade_text::quote::command_line;
 
 /// Reads a script, and prints the inferred needs.
@@ -54,7 +54,7 @@ impl Script {
         let failed = |error: io::Error| Failure::text(REFUSED, format!("can't read `{name}`: {error}"));
         let mut bytes = Vec::new();
         // One byte more, to detect a longer text.
-        let most = LONGEST as u64 + 1;
+        let most = MAX_LENGTH as u64 + 1;
         match file {
             Some(path) => {
                 let file = script::open_file(path).map_err(failed)?;
@@ -69,12 +69,12 @@ impl Script {
 
     /// From its bytes.
     pub fn of(bytes: &[u8]) -> Script {
-        let is_whole = bytes.len() <= LONGEST;
+        let is_whole = bytes.len() <= MAX_LENGTH;
         let text = std::str::from_utf8(bytes);
         Script {
             is_text: text.is_ok() || !is_whole,
             is_whole,
-            text: String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned(),
+            text: String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LENGTH)]).into_owned(),
         }
     }
 
@@ -165,7 +165,7 @@ fn word(effect: Effect) -> &'static str {
 }
 
 /// How much of an answer a line tells.
-pub const MOST_REASONS: usize = 3;
+pub const MAX_REASONS: usize = 3;
 
 /// The evidence of an answer in a few words: `reads ./data/a.csv, connects to api.example.com and 3 more`.
 pub fn reasons(answer: &Inference) -> String {
@@ -191,8 +191,8 @@ pub fn reasons(answer: &Inference) -> String {
     if said.is_empty() {
         said.extend(answer.dynamic.iter().map(|why| visible(why).into_owned()));
     }
-    let more = said.len().saturating_sub(MOST_REASONS);
-    said.truncate(MOST_REASONS);
+    let more = said.len().saturating_sub(MAX_REASONS);
+    said.truncate(MAX_REASONS);
     match (said.is_empty(), more) {
         (true, _) => "needs nothing".into(),
         (false, 0) => said.join(", "),

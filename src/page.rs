@@ -13,7 +13,7 @@ use stockade_page::{Page, TrailPage};
 use stockade_store::{Choice, StoreError, Trail, verify};
 
 /// The most rows of a page: a browser takes some 200 bytes of memory for each.
-const MOST_ROWS: u64 = 500_000;
+const MAX_ROWS: u64 = 500_000;
 
 /// Writes the page of one run, or of all rows since a moment, or of the whole trail. Returns whether there was a row.
 pub fn of_trail(
@@ -26,7 +26,7 @@ pub fn of_trail(
     let choice = Choice {
         run: run.map(String::from),
         since_ms: since,
-        limit: Some(MOST_ROWS + 1),
+        limit: Some(MAX_ROWS + 1),
         ..Choice::default()
     };
     let chosen = match (run, since) {
@@ -50,9 +50,9 @@ pub fn of_trail(
         return Ok(false);
     }
     let sink = Destination::open(file)?;
-    let surplus = rows.len() as u64 > MOST_ROWS;
+    let surplus = rows.len() as u64 > MAX_ROWS;
     let source = match surplus {
-        true => format!("{chosen}: the newest {MOST_ROWS} rows, older ones are left out"),
+        true => format!("{chosen}: the newest {MAX_ROWS} rows, older ones are left out"),
         false => chosen,
     };
     let home = Surroundings::here().ok().and_then(|surroundings| surroundings.home);
@@ -67,7 +67,7 @@ pub fn of_trail(
     drop(rows);
     if surplus {
         note(&format!(
-            "the page holds the newest {MOST_ROWS} rows; `--since` chooses fewer"
+            "the page holds the newest {MAX_ROWS} rows; `--since` chooses fewer"
         ));
     }
     let has_rows = page.rows() > 0;

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::REFUSED;
 use super::message::Failure;
-use stockade_infer::{Inference, LONGEST, Language, Setting, infer};
+use stockade_infer::{Inference, Language, MAX_LENGTH, Setting, infer};
 
 /// The limit for one text in seconds, of processor time and of real time.
-const LONGEST_READING: u64 = 10;
+const MAX_READING: u64 = 10;
 
 /// The size of the stack in bytes. It is allocated as it is used.
 const STACK: usize = 256 << 20;
@@ -23,7 +23,7 @@ const STACK: usize = 256 << 20;
 const MEMORY: u64 = 4 << 30;
 
 /// The most bytes of an answer.
-const LONGEST_ANSWER: u64 = 16 << 20;
+const MAX_ANSWER: u64 = 16 << 20;
 
 /// The text to be read.
 #[derive(Serialize, Deserialize)]
@@ -35,7 +35,7 @@ struct Task {
 
 /// Infers a script's needs in a confined process. A text that can't be read gets an unsure answer.
 pub fn read(source: &str, language: Language, setting: &Setting) -> Inference {
-    if source.len() > LONGEST {
+    if source.len() > MAX_LENGTH {
         return Inference::unreadable(language, "it is longer than 1 MiB");
     }
     let task = Task {
@@ -77,7 +77,7 @@ fn answer(task: &Task) -> Result<Inference, &'static str> {
 fn wait_for(mut output: std::process::ChildStdout, answer: &mut Vec<u8>) -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd;
-    let deadline = Instant::now() + Duration::from_secs(LONGEST_READING + 2);
+    let deadline = Instant::now() + Duration::from_secs(MAX_READING + 2);
     let mut piece = vec![0; 64 << 10];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -94,7 +94,7 @@ fn wait_for(mut output: std::process::ChildStdout, answer: &mut Vec<u8>) -> bool
             Ok(count) => answer.extend(&piece[..count]),
             Err(_) => return false,
         }
-        if answer.len() as u64 > LONGEST_ANSWER {
+        if answer.len() as u64 > MAX_ANSWER {
             return false;
         }
     }
@@ -108,7 +108,7 @@ pub fn serve() -> Result<u8, Failure> {
     confine();
     let failed = |error: &dyn std::error::Error| Failure::new(REFUSED, error);
     let mut question = Vec::new();
-    let mut input = std::io::stdin().lock().take(8 * LONGEST as u64);
+    let mut input = std::io::stdin().lock().take(8 * MAX_LENGTH as u64);
     input.read_to_end(&mut question).map_err(|error| failed(&error))?;
     let task: Task = serde_json::from_slice(&question).map_err(|error| failed(&error))?;
     let reading = std::thread::Builder::new().stack_size(STACK).spawn(move || {
@@ -125,7 +125,7 @@ pub fn serve() -> Result<u8, Failure> {
 /// Drops all access that reading doesn't need. If this kernel can't drop some, it stays: the text is only read, never run.
 fn confine() {
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
-    let _ = setrlimit(Resource::RLIMIT_CPU, LONGEST_READING, LONGEST_READING);
+    let _ = setrlimit(Resource::RLIMIT_CPU, MAX_READING, MAX_READING);
     let _ = setrlimit(Resource::RLIMIT_AS, MEMORY, MEMORY);
     let _ = close_everything();
 }

@@ -432,8 +432,8 @@ fn reason(denial: &Denial) -> String {
 
 /// Shortens a long name in the middle.
 fn shortened(text: &str) -> String {
-    const MOST_COLUMNS: usize = 160;
-    fit::shortened(text, MOST_COLUMNS)
+    const MAX_COLUMNS: usize = 160;
+    fit::shortened(text, MAX_COLUMNS)
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub fn run(run: &Run) -> Result<u8, Failure> {
         for left in left_behind.iter().filter(|left| left.explains(report)) {
             note(&left.said);
         }
-        if granted.len() >= MOST_REPEATS {
+        if granted.len() >= MAX_REPEATS {
             break outcome;
         }
         let Some(repeat) = asking::ask_to_repeat(run, approver.as_ref(), outcome.report()) else {
@@ -124,7 +124,7 @@ fn begin(run: &Run) -> Result<(Acting, Asked, Ledger), Failure> {
 }
 
 /// The most times that a run is started again with a grant.
-const MOST_REPEATS: usize = 3;
+const MAX_REPEATS: usize = 3;
 
 /// One run from its start to its end; what there is to report where it never started, or where its end is lost.
 fn attempt(

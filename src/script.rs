@@ -63,14 +63,14 @@ pub fn hash_of(path: &Path, content: &[u8]) -> String {
 /// # Errors
 /// It can't be read, is too long for a script, or something on the way was replaced meanwhile by a link, perhaps by a run.
 pub fn content(path: &Path) -> io::Result<Vec<u8>> {
-    const LONGEST: u64 = 64 << 20;
+    const MAX_LENGTH: u64 = 64 << 20;
     let mut content = Vec::new();
     let file = open_file(path)?;
     if std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))? != path {
         return Err(io::Error::other("it was moved meanwhile"));
     }
-    file.take(LONGEST + 1).read_to_end(&mut content)?;
-    match content.len() as u64 > LONGEST {
+    file.take(MAX_LENGTH + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > MAX_LENGTH {
         true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than 64 MiB")),
         false => Ok(content),
     }

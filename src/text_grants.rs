@@ -27,8 +27,8 @@ pub struct Grants {
 }
 
 /// The most flags that are printed, and the most columns of each. What isn't printed isn't granted.
-const MOST_SAID: usize = 8;
-const LONGEST_SAID: usize = 120;
+const MAX_SAID: usize = 8;
+const MAX_COLUMNS: usize = 120;
 
 /// Resources that one flag of a text names.
 struct Named<'w> {
@@ -75,7 +75,7 @@ impl Grants {
                 ("--write", Some(path)) => writable(path, root, &matcher),
                 _ => Vec::new(),
             };
-            let is_short = fit::columns(&quoted(word.as_ref())) <= LONGEST_SAID;
+            let is_short = fit::columns(&quoted(word.as_ref())) <= MAX_COLUMNS;
             match granted.is_empty() || !is_short {
                 true => grants.leave_out(words),
                 false => all.push(Named {
@@ -130,7 +130,7 @@ impl Grants {
             let is_alike = |(told, _): &&mut (&Named<'_>, usize)| {
                 named.below.is_some() && (told.below, &told.words[0]) == (named.below, &named.words[0])
             };
-            let has_room = said.len() < MOST_SAID;
+            let has_room = said.len() < MAX_SAID;
             match said.iter_mut().find(is_alike) {
                 Some((_, count)) => *count += 1,
                 None if has_room => said.push((named, 0)),

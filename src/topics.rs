@@ -13,7 +13,7 @@ use stockade_text::visible::fit;
 use stockade_text::visible::style::{Ink, Style};
 
 /// The widest lines, in columns, and those where standard output is no terminal.
-const WIDEST: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// Prints a page: through `$PAGER` if standard output is a terminal.
 ///
@@ -27,7 +27,7 @@ pub fn page(topic: &str, out: &mut dyn Write) -> Result<u8, Failure> {
     };
     let is_terminal = io::stdout().is_terminal();
     let size = terminal::size(io::stdout().as_fd()).ok().filter(|_| is_terminal);
-    let columns = size.map_or(WIDEST, |(columns, _)| usize::from(columns).clamp(40, WIDEST));
+    let columns = size.map_or(MAX_WIDTH, |(columns, _)| usize::from(columns).clamp(40, MAX_WIDTH));
     let text = rendered(page, columns, is_terminal.then(Ink::here));
     match std::env::var_os("PAGER").filter(|pager| is_terminal && !pager.is_empty()) {
         Some(pager) if paged(&pager, &text).is_ok() => Ok(0),

@@ -4,10 +4,10 @@ use stockade::NetworkChoice;
 
 /// A name that can be shown in a line, and that a grant can be bound to.
 pub fn parse_agent(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 100;
-    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control);
+    const MAX_LENGTH: usize = 100;
+    let is_name = !text.trim().is_empty() && text.chars().count() <= MAX_LENGTH && !text.chars().any(char::is_control);
     let name = is_name.then(|| text.to_string());
-    name.ok_or_else(|| format!("a name has 1 to {LONGEST} characters, none of them a control character"))
+    name.ok_or_else(|| format!("a name has 1 to {MAX_LENGTH} characters, none of them a control character"))
 }
 
 /// A value of `--net`.

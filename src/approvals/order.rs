@@ -33,7 +33,7 @@ list, help, quit  what waits; this; end (what waits is refused)
 Each is a letter or the whole word: yes, once, always, wider, no, details";
 
 /// Columns of unrecognised input that the error repeats.
-const MOST_COLUMNS: usize = 160;
+const MAX_COLUMNS: usize = 160;
 
 /// Parses a line. The error names what isn't understood.
 pub fn read(line: &str) -> Result<Order<'_>, String> {
@@ -55,7 +55,7 @@ pub fn read(line: &str) -> Result<Order<'_>, String> {
         },
         _ => Err(format!(
             "`{}` isn't the number of a question with an answer, as in `1 y`; `help` lists the commands",
-            fit::shortened(line.trim(), MOST_COLUMNS)
+            fit::shortened(line.trim(), MAX_COLUMNS)
         )),
     }
 }

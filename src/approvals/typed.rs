@@ -1,7 +1,7 @@
 //! Assembles lines from bytes that arrive in pieces.
 
 /// The most bytes of a line.
-const LONGEST: usize = 64 * 1024;
+const MAX_LENGTH: usize = 64 * 1024;
 
 /// Input that isn't a complete line yet.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Typed {
             if !self.skips {
                 self.begun.extend_from_slice(piece);
             }
-            if self.begun.len() > LONGEST {
+            if self.begun.len() > MAX_LENGTH {
                 self.clear();
                 self.skips = true;
                 lines.push(Line::TooLong);
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn no_part_of_a_line_that_is_too_long_counts() {
         for size in [1, 4096, 1 << 20] {
-            let text = format!("1 no because {}1 y\nlist\n", "A".repeat(2 * LONGEST));
+            let text = format!("1 no because {}1 y\nlist\n", "A".repeat(2 * MAX_LENGTH));
             let mut typed = Typed::default();
             let lines: Vec<Line> = text
                 .as_bytes()

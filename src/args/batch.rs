@@ -8,7 +8,7 @@ use stockade::profile::{parse_count, parse_size};
 use super::Run;
 
 /// More jobs at once need more descriptors than a process usually has, and make nothing faster.
-const MOST_AT_ONCE: u64 = 256;
+const MAX_AT_ONCE: u64 = 256;
 
 #[derive(Debug, Args)]
 pub struct Batch {
@@ -40,16 +40,16 @@ pub fn batch(command: Command) -> Command {
 
 fn at_once(text: &str) -> Result<usize, String> {
     match parse_count(text) {
-        Ok(count @ 1..=MOST_AT_ONCE) => Ok(count as usize),
-        Ok(_) => Err(format!("it is 1 to {MOST_AT_ONCE}")),
+        Ok(count @ 1..=MAX_AT_ONCE) => Ok(count as usize),
+        Ok(_) => Err(format!("it is 1 to {MAX_AT_ONCE}")),
         Err(error) => Err(error.to_string()),
     }
 }
 
 fn kept(text: &str) -> Result<usize, String> {
-    const MOST: u64 = 16 << 20;
+    const MAX: u64 = 16 << 20;
     match parse_size(text) {
-        Ok(size @ 0..=MOST) => Ok(size as usize),
+        Ok(size @ 0..=MAX) => Ok(size as usize),
         Ok(_) => Err("it is at most 16M: larger outputs belong into files".into()),
         Err(error) => Err(error.to_string()),
     }

@@ -18,7 +18,7 @@ use stockade::profile::{is_within, visible};
 use stockade_batch::{Job, JobError, JobSandbox};
 
 /// The most sandboxes that are kept: jobs may have as many roots as there are jobs.
-const MOST_KEPT: usize = 256;
+const MAX_KEPT: usize = 256;
 
 /// The profile that jobs get only where a person names it.
 const TRUSTED: &str = "trusted";
@@ -177,7 +177,7 @@ impl stockade_batch::Sandboxes for Sandboxes<'_> {
             message: failure.message,
             hint: failure.hint,
         })?;
-        if made.sandboxes.len() >= MOST_KEPT {
+        if made.sandboxes.len() >= MAX_KEPT {
             made.sandboxes.clear();
         }
         made.sandboxes.insert(key, sandbox.clone());

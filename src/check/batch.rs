@@ -19,7 +19,7 @@ use stockade_text::json;
 const UNANSWERED: u8 = 1;
 
 /// The most bytes of a line that are read.
-const LONGEST_LINE: usize = 1024 * 1024;
+const MAX_LINE: usize = 1024 * 1024;
 
 /// One line of the input.
 #[derive(Debug, Default, Deserialize)]
@@ -85,7 +85,7 @@ pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write)
             Line::End => return Ok(if is_all_answered { 0 } else { UNANSWERED }),
             Line::TooLong(head) => Err(unanswered(
                 json::id_of(&head),
-                format!("the line is longer than {LONGEST_LINE} bytes"),
+                format!("the line is longer than {MAX_LINE} bytes"),
             )),
             Line::Text(line) if line.trim_ascii().is_empty() => continue,
             Line::Text(line) => reply(desk, &line),
@@ -149,7 +149,7 @@ fn unanswered(id: Option<Box<RawValue>>, error: String) -> String {
 /// The next line without its end; the rest of one that is too long is skipped.
 fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
     let mut line = Vec::new();
-    let limit = LONGEST_LINE as u64 + 1;
+    let limit = MAX_LINE as u64 + 1;
     if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
         return Ok(Line::End);
     }
@@ -157,7 +157,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Line> {
         line.pop();
         return Ok(Line::Text(line));
     }
-    if line.len() <= LONGEST_LINE {
+    if line.len() <= MAX_LINE {
         return Ok(Line::Text(line));
     }
     let mut rest = Vec::new();

@@ -21,7 +21,7 @@ use stockade_judge::{Act, Answer, Call, Judge, Layers, Permissions, permissions_
 use stockade_store::{AuditWriter, Level};
 
 /// The most roots and rule files that are cached at once.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT: usize = 64;
 
 /// One question. Missing fields take the values of the flags.
 pub struct Asked {
@@ -178,7 +178,7 @@ impl Desk {
         let rules = asked.rules.as_deref().or(check.rules.as_deref());
         let key = key(said_root, rules);
         if !self.ready.contains_key(&key) {
-            if self.ready.len() >= MOST_KEPT {
+            if self.ready.len() >= MAX_KEPT {
                 self.ready.clear();
             }
             let ready = Ready::load(&self.surroundings, &key)?;

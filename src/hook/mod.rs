@@ -25,10 +25,10 @@ use stockade::surroundings::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
 
 /// The longest time until an answer. Agents take the time-out of a hook for no objection.
-const LONGEST: Duration = Duration::from_secs(8);
+const MAX_LENGTH: Duration = Duration::from_secs(8);
 
 /// One more byte than any event has, so that a longer one is seen to be longer.
-const MOST_READ: u64 = (32 << 20) + 1;
+const MAX_READ: u64 = (32 << 20) + 1;
 
 /// Whether a reply was printed, or is about to be.
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -77,7 +77,7 @@ impl Called {
     /// Blocks after a while if there is no other reply by then.
     pub fn watch(self) {
         let watcher = move || {
-            std::thread::sleep(LONGEST);
+            std::thread::sleep(MAX_LENGTH);
             std::process::exit(i32::from(self.block("it took too long")));
         };
         // Without a thread the agent's own time-out is left.
@@ -115,7 +115,7 @@ pub fn hook(task: &HookTask) -> Result<u8, Failure> {
 /// Answers one event on standard input; returns the exit code.
 fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
     let mut input = Vec::new();
-    let read = io::stdin().lock().take(MOST_READ).read_to_end(&mut input);
+    let read = io::stdin().lock().take(MAX_READ).read_to_end(&mut input);
     read.map_err(|error| Failure::text(REFUSED, format!("can't read the event: {error}")))?;
     let event = agent.read(&input).map_err(|error| Failure::new(REFUSED, &error))?;
     let reply = match answered(agent, flags, event.clone()) {

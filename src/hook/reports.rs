@@ -14,13 +14,13 @@ use stockade::surroundings::Surroundings;
 use stockade_hook::Refusals;
 
 /// A longer file is no report of a command.
-const LONGEST: u64 = 16 << 20;
+const MAX_LENGTH: u64 = 16 << 20;
 
 /// Reports that no hook has read are removed after this time.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// The most files that one call looks at.
-const MOST: usize = 2000;
+const MAX: usize = 2000;
 
 /// The directory of reports, if there can be one.
 pub struct Reports(Option<PathBuf>);
@@ -56,7 +56,7 @@ impl Reports {
             .open(&path)
             .ok()?;
         let mut document = Vec::new();
-        let read = file.take(LONGEST).read_to_end(&mut document);
+        let read = file.take(MAX_LENGTH).read_to_end(&mut document);
         let _ = fs::remove_file(&path);
         read.ok()?;
         let report = Report::parse(&document).ok()?;
@@ -85,7 +85,7 @@ impl Reports {
 }
 
 fn remove_old(directory: &Path) {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(MOST);
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(MAX);
     let now = SystemTime::now();
     for entry in entries {
         let is_old = |changed| now.duration_since(changed).is_ok_and(|age| age > KEPT);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The longest file that names a directory.
-const LONGEST: u64 = 8192;
+const MAX_LENGTH: u64 = 8192;
 
 /// The linked work tree around a directory outside of a project, if it is one of the project's repository: its `.git` file
 /// names a directory there, and this one names the file (gitrepository-layout(5)). Either alone could be a run's.
@@ -45,7 +45,7 @@ fn named_by(file: &Path) -> Option<PathBuf> {
 /// The path in a regular file, relative to the file.
 fn read(file: &Path, before: &[u8]) -> Option<PathBuf> {
     let found = file.symlink_metadata().ok()?;
-    let text = (found.is_file() && found.len() <= LONGEST).then(|| fs::read(file).ok())??;
+    let text = (found.is_file() && found.len() <= MAX_LENGTH).then(|| fs::read(file).ok())??;
     let path = text.strip_prefix(before)?.trim_ascii_end();
     Some(file.parent()?.join(OsStr::from_bytes(path)))
 }

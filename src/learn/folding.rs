@@ -10,11 +10,11 @@ pub use stockade::report::{Flag, FlagGrant, GrantLimits, PathGrant};
 /// A directory with fewer used files isn't folded.
 const FEWEST_USED: usize = 3;
 /// The percentage of a directory's entries that must have been used.
-const MOST_OF_IT: usize = 80;
+const MAX_OF_IT: usize = 80;
 /// More new files than this in one directory become a grant of the directory.
-const MOST_MADE: usize = 3;
+const MAX_MADE: usize = 3;
 /// Directories with more entries are never folded.
-const LARGEST: usize = 10_000;
+const MAX_SIZE: usize = 10_000;
 
 /// The fewest grants that cover all uses, ordered by kind and path.
 pub(super) fn fold(wanted: &[Wanted], run_context: &RunContext<'_>) -> Vec<FlagGrant> {
@@ -72,11 +72,11 @@ fn foldable(
             && grant_limits.may_open(flag, directory)
     };
     let is_mostly_used = |directory: &Path, count: usize| {
-        count >= FEWEST_USED && entries(directory).is_some_and(|entries| count * 100 >= entries * MOST_OF_IT)
+        count >= FEWEST_USED && entries(directory).is_some_and(|entries| count * 100 >= entries * MAX_OF_IT)
     };
     used.into_iter()
         .find(|((flag, directory), count)| {
-            let is_made = *flag == Flag::Write && new.get(directory).is_some_and(|count| *count > MOST_MADE);
+            let is_made = *flag == Flag::Write && new.get(directory).is_some_and(|count| *count > MAX_MADE);
             may_stand(*flag, directory) && (is_made || is_mostly_used(directory, *count))
         })
         .map(|((flag, directory), _)| (flag, directory.to_path_buf()))
@@ -84,8 +84,8 @@ fn foldable(
 
 /// The number of entries that a directory has now, after the run.
 fn entries(directory: &Path) -> Option<usize> {
-    let count = fs::read_dir(directory).ok()?.take(LARGEST + 1).count();
-    (count <= LARGEST).then_some(count)
+    let count = fs::read_dir(directory).ok()?.take(MAX_SIZE + 1).count();
+    (count <= MAX_SIZE).then_some(count)
 }
 
 /// Removes grants that another grant covers.

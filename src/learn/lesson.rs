@@ -152,9 +152,9 @@ impl Refused {
 
 /// The command's words on one line, secrets masked, for a comment.
 pub(super) fn command_text(command: &[String]) -> String {
-    const LONGEST: usize = 120;
+    const MAX_LENGTH: usize = 120;
     let text = command_line(&mask::words(command));
-    let short: String = text.chars().take(LONGEST).collect();
+    let short: String = text.chars().take(MAX_LENGTH).collect();
     let end = if short.len() < text.len() { "…" } else { "" };
     format!("{}{end}", visible(&short))
 }

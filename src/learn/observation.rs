@@ -8,9 +8,9 @@ use stockade::mutex::lock;
 use stockade::report::Kind;
 
 /// The most different uses that are kept; a run has some thousands.
-const MOST: usize = 65_536;
+const MAX: usize = 65_536;
 /// The most names that are kept of each use.
-const MOST_NAMES: usize = 64;
+const MAX_NAMES: usize = 64;
 
 /// A use, with its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Observation {
         }
         let mut kept = lock(&self.kept);
         let key = (seen.access, seen.target.clone());
-        if kept.uses.len() >= MOST && !kept.uses.contains_key(&key) {
+        if kept.uses.len() >= MAX && !kept.uses.contains_key(&key) {
             kept.dropped += 1;
             return;
         }
@@ -95,7 +95,7 @@ fn is_nameless(seen: &Seen) -> bool {
 }
 
 fn add<T: Ord>(names: &mut BTreeSet<T>, name: T) {
-    if names.len() < MOST_NAMES {
+    if names.len() < MAX_NAMES {
         names.insert(name);
     }
 }
@@ -106,7 +106,7 @@ impl Observer for Observation {
             Record::Allowed(seen) => self.keep(seen),
             Record::Denied(seen) if seen.access.changes() => {
                 let mut kept = lock(&self.kept);
-                if kept.refused.len() < MOST {
+                if kept.refused.len() < MAX {
                     kept.refused.insert(seen.target.clone());
                 }
             }

@@ -11,7 +11,7 @@ use stockade::profile::visible;
 pub use stockade::report::{Flag, FlagGrant, Report};
 
 /// The most refusals listed in comments; the JSON form lists all.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// The profile of this name, as TOML.
 pub(super) fn document(
@@ -74,16 +74,16 @@ fn comments(lesson: &Lesson, report: &Report) -> String {
         "Other input may need more. Variables can't be observed: add those that the program needs as".into(),
         "`[[environment.name]]`.".into(),
     ];
-    lines.extend(lesson.withheld.iter().take(MOST_TOLD).map(|withheld| {
+    lines.extend(lesson.withheld.iter().take(MAX_TOLD).map(|withheld| {
         format!(
             "Used and not granted, for a person to decide: {} {}",
             withheld.access.name(),
             withheld.target
         )
     }));
-    let refused = lesson.refused.iter().take(MOST_TOLD);
+    let refused = lesson.refused.iter().take(MAX_TOLD);
     lines.extend(refused.map(|refused| format!("Refused: {}", refused.sentence())));
-    let more = lesson.refused.len().saturating_sub(MOST_TOLD);
+    let more = lesson.refused.len().saturating_sub(MAX_TOLD);
     lines.extend((more > 0).then(|| format!("Refused besides: {more}")));
     lines
         .extend((lesson.dropped > 0).then(|| format!("Not looked at, since it was too much: {} uses", lesson.dropped)));
@@ -108,11 +108,11 @@ fn entry(grant: &FlagGrant, run_context: &RunContext<'_>) -> (&'static str, &'st
 
 /// `openat by /usr/bin/python3.11, 3 times`; for a directory, how much of it was used.
 fn why(grant: &FlagGrant, wanted: &[Wanted]) -> String {
-    const MOST: usize = 3;
+    const MAX: usize = 3;
     let of_it: Vec<&Wanted> = wanted.iter().filter(|wanted| grant.covers(&wanted.grant)).collect();
     let names = |names: BTreeSet<&String>| {
-        let shown: Vec<&str> = names.iter().take(MOST).map(|name| name.as_str()).collect();
-        let more = if names.len() > MOST { " and others" } else { "" };
+        let shown: Vec<&str> = names.iter().take(MAX).map(|name| name.as_str()).collect();
+        let more = if names.len() > MAX { " and others" } else { "" };
         format!("{}{more}", shown.join(", "))
     };
     let calls = names(of_it.iter().flat_map(|wanted| &wanted.used.calls).collect());

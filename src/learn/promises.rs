@@ -11,10 +11,10 @@ use stockade::profile::{Host, HostPattern, Name};
 pub use stockade::report::{Flag, FlagGrant, Kind};
 
 /// The most tests of a kind; more prove nothing more.
-const MOST_ALLOWED: usize = 40;
-const MOST_NEIGHBOURS: usize = 3;
+const MAX_ALLOWED: usize = 40;
+const MAX_NEIGHBOURS: usize = 3;
 /// The most entries of a directory that are searched for an unused one.
-const MOST_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 /// Tests for `stockade profile test`.
 pub(super) struct Promises {
@@ -52,7 +52,7 @@ pub(super) fn promises(
         must_deny.push("connect example.com:443".into());
     }
     Promises {
-        must_allow: allowed.into_iter().take(MOST_ALLOWED).collect(),
+        must_allow: allowed.into_iter().take(MAX_ALLOWED).collect(),
         must_deny,
     }
 }
@@ -125,7 +125,7 @@ fn neighbours(wanted: &[Wanted], grants: &[FlagGrant], run_context: &RunContext<
         .filter(|path| path.starts_with(&run_context.policy.root))
         .collect();
     let unused = |directory: &Path| {
-        let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES).flatten();
+        let entries = fs::read_dir(directory).ok()?.take(MAX_ENTRIES).flatten();
         let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
         files
             .map(|entry| entry.path())
@@ -135,6 +135,6 @@ fn neighbours(wanted: &[Wanted], grants: &[FlagGrant], run_context: &RunContext<
     directories
         .into_iter()
         .filter_map(unused)
-        .take(MOST_NEIGHBOURS)
+        .take(MAX_NEIGHBOURS)
         .collect()
 }

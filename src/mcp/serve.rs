@@ -49,7 +49,7 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
         ask: task.ask.clone(),
         ask_timeout: task.ask_timeout,
         time_limit: task.time_limit,
-        parallel: usize::try_from(task.parallel).unwrap_or(1).clamp(1, MOST_AT_ONCE),
+        parallel: usize::try_from(task.parallel).unwrap_or(1).clamp(1, MAX_AT_ONCE),
         program: "/proc/self/exe".into(),
     };
     match stockade_mcp_serve::serve(settings) {
@@ -94,7 +94,7 @@ fn directory(task: &Serve, sandboxes: &[Sandbox], here: &Here) -> Result<File, F
 }
 
 /// The most calls at once, whatever the user says.
-const MOST_AT_ONCE: usize = 64;
+const MAX_AT_ONCE: usize = 64;
 
 /// A profile with its name for clients, and the word for the flag of a run.
 fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Profile, Failure> {

@@ -14,7 +14,7 @@ use stockade::surroundings::Surroundings;
 use stockade::{Error, Sandbox};
 
 /// An attempt takes a moment; one that waits for something is a failure of the probe.
-const LONGEST: Duration = Duration::from_secs(10);
+const MAX_LENGTH: Duration = Duration::from_secs(10);
 
 /// The part that all tests of a profile share.
 pub struct Bench<'a> {
@@ -116,7 +116,7 @@ impl Bench<'_> {
     fn sandbox(&self, world: &World) -> Sandbox {
         Sandbox::of(self.profile.clone(), world.surroundings.clone(), self.models.to_vec())
             .root(&world.root)
-            .time_limit(LONGEST)
+            .time_limit(MAX_LENGTH)
     }
 
     fn policy(&self, world: &World) -> Result<Policy, Error> {
@@ -197,6 +197,6 @@ fn target_path(world: &World, attempt: &Attempt) -> PathBuf {
 
 /// The probe's output; a program that it executed may have added to it.
 fn text(bytes: &[u8]) -> String {
-    const LONGEST: usize = 200;
-    String::from_utf8_lossy(bytes).chars().take(LONGEST).collect()
+    const MAX_LENGTH: usize = 200;
+    String::from_utf8_lossy(bytes).chars().take(MAX_LENGTH).collect()
 }

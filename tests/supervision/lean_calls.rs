@@ -10,7 +10,7 @@ use crate::common::{PROJECT, Place, STOCKADE, python};
 
 /// Each call of the run, as Python makes it with the number `i`, and the most system calls that the supervisor makes for it:
 /// those that receive and answer it, and no `F_GETFD`, which debug builds make before each `close`.
-const MOST: [(&str, &str, usize); 18] = [
+const MAX: [(&str, &str, usize); 18] = [
     (
         "open a file of the tree to write",
         "os.close(os.open('there', os.O_WRONLY))",
@@ -62,7 +62,7 @@ fn a_supervised_call_takes_few_system_calls() {
     let start = made_with("pass");
     let mut table = String::new();
     let mut over = Vec::new();
-    for (what, call, most) in MOST {
+    for (what, call, most) in MAX {
         let counted = || (made_with(call).saturating_sub(start) + ROUNDS / 2) / ROUNDS;
         // Workers look now and then whether others wait, and more often where the machine is slow: that only adds.
         let most = most + 1;

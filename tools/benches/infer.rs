@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_infer::{LONGEST, Language, Setting, infer};
+use stockade_infer::{Language, MAX_LENGTH, Setting, infer};
 
 const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
 
@@ -70,7 +70,7 @@ fn main() {
         (Language::Shell, "#!/bin/sh\n", SHELL),
     ] {
         let script = repeated(head, piece, |text| text.lines().count() >= 200);
-        let longest = repeated(head, piece, |text| text.len() + 2 * piece.len() > LONGEST);
+        let longest = repeated(head, piece, |text| text.len() + 2 * piece.len() > MAX_LENGTH);
         let read = |text: &str, rounds| median(rounds, || timed(|| infer(text, language, &Setting::default())));
         let most = if in_earnest { read(&longest, 3) } else { Duration::ZERO };
         println!(

@@ -9,10 +9,10 @@ use stockade::profile::parse_duration;
 use stockade_text::json;
 
 /// The longest id: it is repeated in the result.
-const LONGEST_ID: usize = 1024;
+const MAX_ID: usize = 1024;
 
 /// The longest argument that a program can be given, without its NUL (execve(2), `MAX_ARG_STRLEN`).
-const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
+const MAX_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// The programs that run code, and the option that takes it.
 const LANGUAGES: [(&str, [&str; 2]); 3] = [
@@ -134,9 +134,7 @@ impl Job {
         let job: Job =
             json::from_slice(line).map_err(|error| JobError::new(format!("the line isn't a job: {error}")))?;
         match &job.id {
-            Some(id) if id.get().len() > LONGEST_ID => {
-                Err(JobError::new(format!("`id` is longer than {LONGEST_ID} bytes")))
-            }
+            Some(id) if id.get().len() > MAX_ID => Err(JobError::new(format!("`id` is longer than {MAX_ID} bytes"))),
             _ => Ok(job),
         }
     }
@@ -160,9 +158,9 @@ impl Job {
         if self.lang.is_some() && self.code.is_none() {
             return Err(JobError::new("`lang` is for `code`, and there is none"));
         }
-        match words.iter().any(|word| word.len() > LONGEST_ARGUMENT) {
+        match words.iter().any(|word| word.len() > MAX_ARGUMENT) {
             true => Err(
-                JobError::new(format!("an argument is longer than {LONGEST_ARGUMENT} bytes"))
+                JobError::new(format!("an argument is longer than {MAX_ARGUMENT} bytes"))
                     .hint("put the text into a file, or into `stdin`"),
             ),
             false => Ok(words),
@@ -187,7 +185,7 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<R
 
 /// The id of a line that isn't a job, as far as it can be read; `None` where it has none, or one that may be cut.
 pub fn id_of(line: &[u8]) -> Option<Box<RawValue>> {
-    json::id_of(line).filter(|id| id.get().len() <= LONGEST_ID)
+    json::id_of(line).filter(|id| id.get().len() <= MAX_ID)
 }
 
 #[cfg(test)]
@@ -233,8 +231,8 @@ mod tests {
     #[test]
     fn code_that_is_no_argument_is_refused_before_it_runs() {
         let line = |bytes| format!(r#"{{"code": "{}", "lang": "python"}}"#, "1".repeat(bytes));
-        assert!(words(&line(LONGEST_ARGUMENT)).is_ok());
-        assert!(words(&line(LONGEST_ARGUMENT + 1)).unwrap_err().contains("longer than"));
+        assert!(words(&line(MAX_ARGUMENT)).is_ok());
+        assert!(words(&line(MAX_ARGUMENT + 1)).unwrap_err().contains("longer than"));
     }
 
     #[test]
@@ -258,6 +256,6 @@ mod tests {
         assert_eq!(found(r#"{"id": 7, "comand": 1}"#).as_deref(), Some("7"));
         assert_eq!(found(r#"{"id": 7"#), None);
         assert_eq!(found("[7]"), None);
-        assert!(Job::read(format!(r#"{{"id": "{}"}}"#, "x".repeat(LONGEST_ID)).as_bytes()).is_err());
+        assert!(Job::read(format!(r#"{{"id": "{}"}}"#, "x".repeat(MAX_ID)).as_bytes()).is_err());
     }
 }

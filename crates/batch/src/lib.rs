@@ -21,7 +21,7 @@ mod work;
 pub use batch::{Batch, JobSandbox, Sandboxes, Tally};
 pub use error::BatchError;
 pub use job::{Job, JobError};
-pub use lines::{LONGEST_LINE, Line, Lines};
+pub use lines::{Line, Lines, MAX_LINE};
 pub use output::{Output, Resumed};
 pub use pool::run;
 pub use stop::{Stop, Stoppable};

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The most bytes of a line.
-pub const LONGEST_LINE: usize = 8 << 20;
+pub const MAX_LINE: usize = 8 << 20;
 
 /// Bytes of the hash: jobs of one file are told apart, nothing is proved by it.
 const HASH_BYTES: usize = 16;
@@ -19,7 +19,7 @@ pub struct Line {
     pub hash: String,
     /// Its bytes without its end; of a line that is too long the first of them.
     pub text: Vec<u8>,
-    /// Whether it is longer than [`LONGEST_LINE`].
+    /// Whether it is longer than [`MAX_LINE`].
     pub is_too_long: bool,
 }
 
@@ -79,12 +79,12 @@ impl<R: Read> Lines<R> {
 
     /// The next line without its end, and whether it goes on.
     fn beginning(&mut self) -> io::Result<Option<(Vec<u8>, bool)>> {
-        let most = LONGEST_LINE as u64 + 1;
+        let most = MAX_LINE as u64 + 1;
         let mut text = Vec::new();
         if self.input.by_ref().take(most).read_until(b'\n', &mut text)? == 0 {
             return Ok(None);
         }
-        let is_whole = text.pop_if(|last| *last == b'\n').is_some() || text.len() <= LONGEST_LINE;
+        let is_whole = text.pop_if(|last| *last == b'\n').is_some() || text.len() <= MAX_LINE;
         Ok(Some((text, !is_whole)))
     }
 
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_whole_and_still_hashed_whole() {
         let long = |last: u8| {
-            let mut text = vec![b'x'; LONGEST_LINE + 10];
+            let mut text = vec![b'x'; MAX_LINE + 10];
             text.extend([last, b'\n', b'y']);
             all(&text)
         };

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::stop::Stop;
 
 /// The most bytes of results that wait for an earlier one. Threads whose results would be more wait as well.
-const MOST_WAITING: usize = 64 << 20;
+const MAX_WAITING: usize = 64 << 20;
 
 /// Bytes that a waiting result costs beside its own.
 const EACH: usize = 128;
@@ -57,7 +57,7 @@ impl<'o> Order<'o> {
     pub fn put(&self, index: u64, line: Vec<u8>, is_answer: bool) {
         let mut state = self.state();
         // The thread that has the next result never waits here, so the others don't wait for ever.
-        while state.bytes + line.len() > MOST_WAITING && index != state.next && !self.stop.is_asked() {
+        while state.bytes + line.len() > MAX_WAITING && index != state.next && !self.stop.is_asked() {
             let pause = std::time::Duration::from_millis(100);
             state = self
                 .written
@@ -166,15 +166,15 @@ mod tests {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     for index in 6..10 {
-                        order.put(index, vec![b'x'; MOST_WAITING / 2 + 1], true);
+                        order.put(index, vec![b'x'; MAX_WAITING / 2 + 1], true);
                     }
                 });
                 std::thread::sleep(std::time::Duration::from_millis(300));
-                assert!(order.state().bytes <= MOST_WAITING);
+                assert!(order.state().bytes <= MAX_WAITING);
                 order.put(5, b"5".to_vec(), true);
             });
         });
-        assert_eq!(bytes.len(), 4 * (MOST_WAITING / 2 + 1) + 1);
+        assert_eq!(bytes.len(), 4 * (MAX_WAITING / 2 + 1) + 1);
     }
 
     #[test]

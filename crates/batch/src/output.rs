@@ -17,10 +17,10 @@ use crate::row::{BEGINNING, Head};
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the runs of a killed batch may take to end.
-const LONGEST_END: Duration = Duration::from_secs(3);
+const MAX_END: Duration = Duration::from_secs(3);
 
 /// The most bytes of a result that are read back.
-const LONGEST_ROW: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
+const MAX_ROW: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// Where the results go.
 pub struct Output {
@@ -101,7 +101,7 @@ impl Output {
         let (mut row, mut kept) = (Vec::new(), 0);
         loop {
             row.clear();
-            let read = rows.by_ref().take(LONGEST_ROW).read_until(b'\n', &mut row);
+            let read = rows.by_ref().take(MAX_ROW).read_until(b'\n', &mut row);
             if read.map_err(failed)? == 0 {
                 break;
             }
@@ -133,7 +133,7 @@ impl Output {
             let written = |byte: &u8| *byte != 0;
             let begin = row.iter().position(written).unwrap_or(row.len());
             let end = row.iter().rposition(written).map_or(begin, |last| last + 1);
-            let goes_on = row.len() as u64 == LONGEST_ROW;
+            let goes_on = row.len() as u64 == MAX_ROW;
             if !begins_as_ours(&row[begin..end]) || begin > 0 && kept == 0 || goes_on {
                 return Err(no_result(path, resumed.done + 1, &row));
             }
@@ -191,7 +191,7 @@ fn lock(file: &File) -> io::Result<bool> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) if began.elapsed() < LONGEST_END => thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::WouldBlock) if began.elapsed() < MAX_END => thread::sleep(Duration::from_millis(10)),
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -302,10 +302,7 @@ mod tests {
             ([&one[..], &two[one.len()..one.len() + 20], zeros, b"\n{"].concat(), 2),
             ([zeros, &two[..]].concat(), 1),
             (zeros.to_vec(), 1),
-            (
-                [&one[..], &vec![0; LONGEST_ROW as usize], &two[one.len()..]].concat(),
-                2,
-            ),
+            ([&one[..], &vec![0; MAX_ROW as usize], &two[one.len()..]].concat(), 2),
         ] {
             let (resumed, left) = resume(&content, JOBS);
             let error = resumed.unwrap_err();

@@ -10,7 +10,7 @@ use stockade::fault;
 use crate::batch::{Batch, Tally};
 use crate::error::BatchError;
 use crate::job::{Job, JobError, id_of};
-use crate::lines::{LONGEST_LINE, Line, Lines};
+use crate::lines::{Line, Lines, MAX_LINE};
 use crate::order::Order;
 use crate::orphans::Orphans;
 use crate::output::Output;
@@ -76,7 +76,7 @@ fn serve(batch: &Batch<'_>, jobs: &Mutex<Receiver<Line>>, order: &Order<'_>, orp
 /// The result of one line; `None` where the batch was stopped meanwhile.
 fn answer(batch: &Batch<'_>, line: &Line, orphans: &Orphans) -> Option<(Vec<u8>, bool)> {
     let job = match line.is_too_long {
-        true => Err(JobError::new(format!("the line is longer than {LONGEST_LINE} bytes"))),
+        true => Err(JobError::new(format!("the line is longer than {MAX_LINE} bytes"))),
         false => Job::read(&line.text),
     };
     let job = match job {

@@ -4,10 +4,10 @@ use stockade_text::quote::quoted;
 use stockade_text::visible::{fit, visible};
 
 /// The most columns of one text.
-const MOST: usize = 600;
+const MAX: usize = 600;
 
 /// The most columns of a name that a program chose.
-const MOST_OF_A_NAME: usize = 200;
+const MAX_OF_A_NAME: usize = 200;
 
 /// What a run was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Refusals {
 
 /// A text that may come from a model or a program, for an agent: one line of visible characters.
 pub fn bounded(text: &str) -> String {
-    fit::shortened(&visible(text), MOST)
+    fit::shortened(&visible(text), MAX)
 }
 
 /// The text after a call whose run was refused something. A program chooses the names in it, so a name that speaks of
@@ -45,7 +45,7 @@ pub fn told(refusals: &Refusals) -> String {
             text += &format!(
                 " The least grant that would allow it is `{}`; only the user can give it. Ask for it if the task needs it, \
                  or do without.",
-                fit::shortened(&words.join(" "), MOST)
+                fit::shortened(&words.join(" "), MAX)
             );
         }
         None => text += " No single grant allows it; do without, or ask the user.",
@@ -55,7 +55,7 @@ pub fn told(refusals: &Refusals) -> String {
 
 /// A name that a program chose, quoted for a command line; `None` if it isn't to be repeated.
 pub fn shown_name(name: &str) -> Option<String> {
-    let is_short = name.chars().count() <= MOST_OF_A_NAME;
+    let is_short = name.chars().count() <= MAX_OF_A_NAME;
     (is_short && !reads_like_advice(name)).then(|| quoted(name.as_ref()))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use stockade_text::quote::for_any_shell;
 
 /// The kernel takes no longer argument of a program (`MAX_ARG_STRLEN`), and the agent's shell gets the whole line as one.
-const LONGEST: usize = 128 * 1024 - 1;
+const MAX_LENGTH: usize = 128 * 1024 - 1;
 
 /// Characters of the key in a report's name.
 const KEY: usize = 32;
@@ -59,7 +59,7 @@ impl Confinement {
     /// # Errors
     /// It is too long.
     pub fn check_length(line: &str) -> Result<(), Unconfinable> {
-        match line.len() > LONGEST {
+        match line.len() > MAX_LENGTH {
             true => Err(Unconfinable::TooLong),
             false => Ok(()),
         }
@@ -77,7 +77,7 @@ impl Confinement {
             Start::Root => {}
         }
         text.push_str(&for_any_shell(line));
-        match text.len() > LONGEST {
+        match text.len() > MAX_LENGTH {
             true => Err(Unconfinable::TooLong),
             false => Ok(text),
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use stockade_text::json;
 
 /// The longest input that is read, in bytes: a tool that writes a file sends the file along.
-const LONGEST: usize = 32 << 20;
+const MAX_LENGTH: usize = 32 << 20;
 
 /// When an agent calls the hook, and what it takes as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Misread {
     /// The input is longer than any event.
-    #[error("the event is longer than {LONGEST} bytes")]
+    #[error("the event is longer than {MAX_LENGTH} bytes")]
     TooLong,
     /// The input isn't an object in JSON.
     #[error("the event isn't a JSON object: {0}")]
@@ -91,7 +91,7 @@ impl Fields {
     /// # Errors
     /// It is too long, or no object in JSON.
     pub fn read(input: &[u8]) -> Result<Fields, Misread> {
-        if input.len() > LONGEST {
+        if input.len() > MAX_LENGTH {
             return Err(Misread::TooLong);
         }
         match json::from_slice(input) {

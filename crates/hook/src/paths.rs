@@ -11,7 +11,7 @@ use super::wildcards::Part;
 const OF_PATTERNS: [char; 9] = ['*', '?', '[', ']', '{', '}', '(', '!', '\\'];
 
 /// The most bytes of a pattern that is read.
-const LONGEST_PATTERN: usize = 8192;
+const MAX_PATTERN: usize = 8192;
 
 /// Characters that a reader of URLs takes for something else than a part of a name.
 const OF_URLS: [char; 4] = ['%', '?', '#', '\\'];
@@ -124,8 +124,8 @@ pub fn literal_part(pattern: &Path) -> Result<PathBuf, String> {
 /// # Errors
 /// It has too many alternatives.
 pub fn examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
-    if pattern.len() > LONGEST_PATTERN {
-        return Err(format!("a pattern is longer than {LONGEST_PATTERN} bytes"));
+    if pattern.len() > MAX_PATTERN {
+        return Err(format!("a pattern is longer than {MAX_PATTERN} bytes"));
     }
     let mut paths = Vec::new();
     let mut all = alternatives(pattern)?;
@@ -148,13 +148,13 @@ pub fn examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
 /// Paths that a pattern names by the wildcards in its parts.
 fn closed_examples(pattern: &str) -> Result<Vec<PathBuf>, String> {
     static CLOSED: LazyLock<Vec<String>> = LazyLock::new(|| listed_names().into_iter().collect());
-    const MOST: usize = 1000;
+    const MAX: usize = 1000;
     let root = if pattern.starts_with('/') { "/" } else { "" };
     let mut paths = vec![PathBuf::from(root)];
     for part in pattern.split('/').filter(|part| !["", "**"].contains(part)) {
         let names = Part::read(part)?.map_or_else(|| vec![part.to_string()], |part| part.names(&CLOSED));
-        if paths.len() * names.len() > MOST {
-            return Err(format!("a pattern may name more than {MOST} files that hold secrets"));
+        if paths.len() * names.len() > MAX {
+            return Err(format!("a pattern may name more than {MAX} files that hold secrets"));
         }
         let below = |path: &PathBuf| names.iter().map(|name| path.join(name)).collect::<Vec<_>>();
         paths = paths.iter().flat_map(below).collect();
@@ -178,13 +178,13 @@ fn without_groups(pattern: &str) -> String {
 
 /// The patterns that `{a,b}` stands for.
 fn alternatives(pattern: &str) -> Result<Vec<String>, String> {
-    const MOST: usize = 100;
+    const MAX: usize = 100;
     let mut done = Vec::new();
     let mut ahead = vec![pattern.to_string()];
     while let Some(pattern) = ahead.pop() {
         match innermost(&pattern) {
-            Some((_, inside, _)) if done.len() + ahead.len() + inside.split(',').count() > MOST => {
-                return Err(format!("a pattern has more than {MOST} alternatives"));
+            Some((_, inside, _)) if done.len() + ahead.len() + inside.split(',').count() > MAX => {
+                return Err(format!("a pattern has more than {MAX} alternatives"));
             }
             Some((before, inside, after)) => {
                 let split = inside.split(',').map(|one| format!("{before}{one}{after}"));

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 /// The longest part that is read; no name of a file is longer.
-const LONGEST: usize = 255;
+const MAX_LENGTH: usize = 255;
 
 /// A class of more characters says as little as `?`.
 const FEW: u32 = 6;
@@ -83,8 +83,8 @@ impl Part {
             };
             steps.push(step);
         }
-        if steps.len() > LONGEST {
-            return Err(format!("a part of a pattern is longer than {LONGEST} characters"));
+        if steps.len() > MAX_LENGTH {
+            return Err(format!("a part of a pattern is longer than {MAX_LENGTH} characters"));
         }
         let dot = steps.iter().rposition(|step| *step == Step::One('.'));
         let extension = dot.filter(|dot| *dot > 0 && steps[*dot..].iter().all(|step| matches!(step, Step::One(_))));

@@ -108,7 +108,7 @@ const DIRECTORIES: [&str; 7] = [
 const OF_SHELLS: [&str; 4] = ["shell", "executable", "env", "environment"];
 
 /// The most files or hosts of one call that are judged.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 
 /// Reads what a call of `tool` does. `home` is what `~` means.
 ///
@@ -144,9 +144,9 @@ pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Resul
     };
     let work = read().map_err(|why| Misread::Input(tool.to_string(), why))?;
     match &work {
-        Work::Reaches(_, acts) if acts.len() > MOST => Err(Misread::Input(
+        Work::Reaches(_, acts) if acts.len() > MAX => Err(Misread::Input(
             tool.to_string(),
-            format!("it names more than {MOST} files or hosts"),
+            format!("it names more than {MAX} files or hosts"),
         )),
         _ => Ok(work),
     }
@@ -289,8 +289,8 @@ impl Fields<'_> {
                 }
             }
         }
-        if directories.len().saturating_mul(named.len() + 1) > MOST {
-            return Err(format!("it names more than {MOST} files"));
+        if directories.len().saturating_mul(named.len() + 1) > MAX {
+            return Err(format!("it names more than {MAX} files"));
         }
         let below = named
             .iter()

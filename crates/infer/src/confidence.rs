@@ -36,6 +36,6 @@ impl Doubt {
 /// Returns the confidence of an answer with these doubts, from 0 to 1.
 pub fn confidence(doubts: impl IntoIterator<Item = Doubt>) -> f64 {
     /// The upper bound for an answer from the text alone.
-    const MOST: f64 = 0.95;
-    doubts.into_iter().map(Doubt::most).fold(MOST, f64::min)
+    const MAX: f64 = 0.95;
+    doubts.into_iter().map(Doubt::most).fold(MAX, f64::min)
 }

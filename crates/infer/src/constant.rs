@@ -8,7 +8,7 @@ use super::value::Value;
 pub fn concatenate(one: &Value, other: &Value, shown: fn(&Value) -> Text) -> Value {
     let texts = |value: &Value| value.alternatives().iter().map(shown).collect::<Vec<Text>>();
     let (ones, mut others) = (texts(one), texts(other));
-    if ones.len() * others.len() > Value::MOST_ALTERNATIVES {
+    if ones.len() * others.len() > Value::MAX_ALTERNATIVES {
         others = vec![Text::unknown()];
     }
     let each = ones
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_text_keeps_its_known_start_where_its_end_could_be_many() {
-        let many = Value::either((0..Value::MOST_ALTERNATIVES as i64).map(Value::Number));
+        let many = Value::either((0..Value::MAX_ALTERNATIVES as i64).map(Value::Number));
         let both = "data/".into();
         let either = Value::from("x").or(&"y".into());
         let text = concatenate(&concatenate(&both, &either, Value::text), &many, Value::text);

@@ -57,7 +57,7 @@ impl<'a> Lines<'a> {
     /// Builds the evidence for a byte range of the source.
     pub fn evidence(&self, effect: Effect, target: String, at: &Range<usize>) -> Evidence {
         /// Maximum number of characters kept of a line.
-        const LONGEST: usize = 120;
+        const MAX_LENGTH: usize = 120;
         let from = self.source.floor_char_boundary(at.start.min(self.source.len()));
         let line = self.starts.partition_point(|start| *start <= from);
         let start = self.starts[line - 1];
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
             target,
             line,
             column: self.source[start..from].chars().take(1 << 20).count() + 1,
-            text: text.trim_end().chars().take(LONGEST).collect(),
+            text: text.trim_end().chars().take(MAX_LENGTH).collect(),
         }
     }
 }

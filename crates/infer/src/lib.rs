@@ -46,14 +46,14 @@ pub use need::{Files, Hosts, Need};
 use finding::Finding;
 
 /// Maximum size of a script in bytes; a longer one is unreadable.
-pub const LONGEST: usize = 1 << 20;
+pub const MAX_LENGTH: usize = 1 << 20;
 
 /// Infers the needs of a script.
 ///
 /// The parsers recurse: call this where a crash on hostile text loses only the answer. `stockade infer` calls it in a
 /// separate confined process.
 pub fn infer(source: &str, language: Language, setting: &Setting) -> Inference {
-    if source.len() > LONGEST {
+    if source.len() > MAX_LENGTH {
         return Inference::unreadable(language, "longer than 1 MiB");
     }
     let found = nested_code::unfold(read(source, language, setting), setting);

@@ -7,10 +7,10 @@ use super::text::Text;
 use super::{read, shell};
 
 /// Maximum nesting depth of embedded code.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// Maximum number of findings.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 
 /// Expands findings with those of nested code, which get the location at which the outer text starts it.
 pub fn unfold(found: Vec<Finding>, setting: &Setting) -> Vec<Finding> {
@@ -38,10 +38,10 @@ struct Unfolding<'a> {
 
 impl Unfolding<'_> {
     fn take(&mut self, finding: Finding, depth: usize) {
-        if self.all.len() >= MOST {
+        if self.all.len() >= MAX {
             return;
         }
-        if depth > DEEPEST || self.all.len() == MOST - 1 {
+        if depth > MAX_DEPTH || self.all.len() == MAX - 1 {
             let why = "too much that is embedded";
             self.all
                 .push(Finding::new(Act::Opaque(Opaque::TooMuch(why)), finding.by, finding.at));

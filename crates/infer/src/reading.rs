@@ -31,9 +31,9 @@ pub struct Work {
 }
 
 impl Work {
-    const MOST_FINDINGS: usize = 4000;
+    const MAX_FINDINGS: usize = 4000;
     /// Maximum size of a value, with nested ones; a larger value becomes unknown.
-    const LARGEST: usize = 4000;
+    const MAX_SIZE: usize = 4000;
 
     pub fn of(language: Language, most_steps: usize, deepest: usize) -> Work {
         Work {
@@ -63,7 +63,7 @@ impl Work {
         if there.iter().filter_map(|index| self.found.get(*index)).any(is_known) {
             return;
         }
-        if self.found.len() >= Self::MOST_FINDINGS {
+        if self.found.len() >= Self::MAX_FINDINGS {
             return self.exhaust();
         }
         there.push(self.found.len());
@@ -93,9 +93,9 @@ impl Work {
 
     /// Accounts for a new value: a large one costs steps, one that is too large becomes unknown.
     pub fn made(&mut self, value: Value) -> Value {
-        let mut left = Self::LARGEST;
+        let mut left = Self::MAX_SIZE;
         let fits = measure(&value, &mut left);
-        self.step((Self::LARGEST - left) / 8);
+        self.step((Self::MAX_SIZE - left) / 8);
         match fits {
             true => value,
             false => Value::Unknown,
@@ -139,7 +139,7 @@ pub trait Reading {
     type Name: Clone + Eq + Hash + Ord;
 
     /// Maximum repetitions of loop bodies over known lists, across all open loops.
-    const MOST_REPEATS: usize;
+    const MAX_REPEATS: usize;
 
     fn work(&mut self) -> &mut Work;
 
@@ -225,8 +225,8 @@ pub trait Reading {
     /// Whether a body is run once for each of this many elements.
     fn may_repeat(&mut self, elements: usize) -> bool {
         /// Maximum number of elements of one list.
-        const MOST_ELEMENTS: usize = 64;
-        elements <= MOST_ELEMENTS && self.work().repeats.saturating_mul(elements) <= Self::MOST_REPEATS
+        const MAX_ELEMENTS: usize = 64;
+        elements <= MAX_ELEMENTS && self.work().repeats.saturating_mul(elements) <= Self::MAX_REPEATS
     }
 
     /// Runs a body with each known element, or with any of them if they are too many or unknown.
@@ -260,9 +260,9 @@ pub trait Reading {
     /// Runs a body that repeats an unknown number of times: the second run sees the first one's changes of names.
     fn some_times(&mut self, mut body: impl FnMut(&mut Self) -> Flow) {
         /// Maximum depth of nested loops whose bodies are run twice.
-        const MOST_LOOPS: usize = 3;
+        const MAX_LOOPS: usize = 3;
         self.scopes().loops += 1;
-        let times = if self.scopes().loops > MOST_LOOPS { 1 } else { 2 };
+        let times = if self.scopes().loops > MAX_LOOPS { 1 } else { 2 };
         for _ in 0..times {
             self.maybe(&mut body);
         }

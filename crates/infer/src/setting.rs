@@ -24,12 +24,12 @@ impl Setting {
     #[must_use]
     pub fn with_modules(mut self) -> Setting {
         /// A script has few neighbours.
-        const MOST: usize = 1024;
+        const MAX: usize = 1024;
         let entries = self
             .script
             .as_deref()
             .and_then(|script| script.parent()?.read_dir().ok());
-        let names = entries.into_iter().flatten().flatten().take(MOST).filter_map(|entry| {
+        let names = entries.into_iter().flatten().flatten().take(MAX).filter_map(|entry| {
             let path = PathBuf::from(entry.file_name());
             let is_module = match path.extension() {
                 None => entry.path().is_dir(),

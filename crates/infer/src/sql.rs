@@ -33,11 +33,11 @@ pub fn files(sql: &Text) -> Vec<Text> {
 }
 
 fn tokens(sql: &str) -> Vec<Token> {
-    const MOST: usize = 1 << 16;
+    const MAX: usize = 1 << 16;
     let mut tokens = Vec::new();
     let mut rest = sql;
     while let Some(first) = rest.chars().next()
-        && tokens.len() < MOST
+        && tokens.len() < MAX
     {
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let length = match first {

@@ -16,8 +16,8 @@ enum Piece {
 
 impl Text {
     /// Maximum bytes and pieces of a text; the rest of a longer one is unknown.
-    const LONGEST: usize = 1 << 18;
-    const MOST_PIECES: usize = 64;
+    const MAX_LENGTH: usize = 1 << 18;
+    const MAX_PIECES: usize = 64;
 
     /// A wholly unknown text.
     pub fn unknown() -> Text {
@@ -62,7 +62,7 @@ impl Text {
         let mut length: usize = text.pieces.iter().map(Piece::len).sum();
         for piece in &other.pieces {
             length += piece.len();
-            if length > Self::LONGEST || text.pieces.len() >= Self::MOST_PIECES {
+            if length > Self::MAX_LENGTH || text.pieces.len() >= Self::MAX_PIECES {
                 if text.pieces.last() != Some(&Piece::Unknown) {
                     text.pieces.push(Piece::Unknown);
                 }
@@ -178,7 +178,7 @@ impl From<String> for Text {
     fn from(text: String) -> Text {
         let pieces = match text.len() {
             0 => Vec::new(),
-            1..=Text::LONGEST => vec![Piece::Known(text)],
+            1..=Text::MAX_LENGTH => vec![Piece::Known(text)],
             _ => vec![Piece::Unknown],
         };
         Text { pieces }
@@ -236,11 +236,11 @@ mod tests {
         for _ in 0..12 {
             text = text.then(&text.clone());
         }
-        assert!(text.shown().len() <= Text::LONGEST + 8);
+        assert!(text.shown().len() <= Text::MAX_LENGTH + 8);
         let mut pieces = Text::unknown();
         for _ in 0..1000 {
             pieces = pieces.then(&"a".into()).then(&Text::unknown());
         }
-        assert!(pieces.pieces.len() <= Text::MOST_PIECES + 1);
+        assert!(pieces.pieces.len() <= Text::MAX_PIECES + 1);
     }
 }

@@ -28,13 +28,13 @@ pub enum Value {
     Instance(Rc<str>, Option<Text>),
     /// A function, class or object that the script defines, by the reader's index.
     Own(usize),
-    /// One of several alternatives, at most [`Value::MOST_ALTERNATIVES`]; they don't nest.
+    /// One of several alternatives, at most [`Value::MAX_ALTERNATIVES`]; they don't nest.
     OneOf(Rc<Vec<Value>>),
 }
 
 impl Value {
     /// Maximum number of alternatives; with more the value is unknown.
-    pub const MOST_ALTERNATIVES: usize = 16;
+    pub const MAX_ALTERNATIVES: usize = 16;
 
     /// The alternatives of both values.
     pub fn or(&self, other: &Value) -> Value {
@@ -46,7 +46,7 @@ impl Value {
         }
         match all.len() {
             1 => all.remove(0),
-            2..=Self::MOST_ALTERNATIVES => Value::OneOf(Rc::new(all)),
+            2..=Self::MAX_ALTERNATIVES => Value::OneOf(Rc::new(all)),
             _ => Value::Unknown,
         }
     }

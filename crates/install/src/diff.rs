@@ -9,10 +9,10 @@ use stockade_text::visible::visible_but_for_blanks;
 const CONTEXT: usize = 2;
 
 /// The most characters of a line.
-const LONGEST: usize = 400;
+const MAX_LENGTH: usize = 400;
 
 /// The most lines.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 
 /// The lines of a unified difference, without the names of the files.
 pub fn unified(old: &str, new: &str) -> Vec<String> {
@@ -28,7 +28,7 @@ pub fn unified(old: &str, new: &str) -> Vec<String> {
         for (tag, line) in changes {
             let begin = if tag == ChangeTag::Equal { 0 } else { begin };
             lines.push(format!("{tag}{}", cut(&line, begin)));
-            if lines.len() > MOST {
+            if lines.len() > MAX {
                 lines.push("… (more lines)".to_string());
                 return lines;
             }
@@ -50,7 +50,7 @@ fn begin(changes: &[(ChangeTag, String)]) -> usize {
     let (Some(old), Some(new)) = (first(ChangeTag::Delete), first(ChangeTag::Insert)) else {
         return 0;
     };
-    if old.len().max(new.len()) <= LONGEST {
+    if old.len().max(new.len()) <= MAX_LENGTH {
         return 0;
     }
     let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
@@ -59,7 +59,7 @@ fn begin(changes: &[(ChangeTag, String)]) -> usize {
 
 fn cut(line: &str, begin: usize) -> String {
     let mut rest = line.chars().skip(begin);
-    let shown: String = rest.by_ref().take(LONGEST).collect();
+    let shown: String = rest.by_ref().take(MAX_LENGTH).collect();
     let before = if begin > 0 { "…" } else { "" };
     let after = if rest.next().is_some() { "…" } else { "" };
     format!("{before}{}{after}", visible_but_for_blanks(&shown))

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::document::MOST_BYTES;
+use crate::document::MAX_BYTES;
 
 /// The end of a copy's name.
 const COPY: &str = ".stockade-backup";
 
 /// The most older copies beside one file.
-const MOST_COPIES: usize = 100;
+const MAX_COPIES: usize = 100;
 
 /// The mode of a new file: it may come to hold keys.
 const NEW_MODE: u32 = 0o600;
@@ -204,7 +204,7 @@ impl SettingsFile {
         if fs::symlink_metadata(&path).is_err() || read(&path).is_ok_and(|older| older.as_ref().is_some_and(is_same)) {
             return Ok(None);
         }
-        for number in 1..=MOST_COPIES {
+        for number in 1..=MAX_COPIES {
             let name = self.older_path(number);
             // Unlike a renaming, this replaces nothing.
             match fs::hard_link(&path, &name) {
@@ -231,7 +231,7 @@ impl SettingsFile {
     /// It can't be removed.
     pub fn remove_copy(&self) -> Result<(), FileError> {
         let path = self.copy_path();
-        let numbered = (1..=MOST_COPIES).map(|number| self.older_path(number));
+        let numbered = (1..=MAX_COPIES).map(|number| self.older_path(number));
         let older = numbered.take_while(|path| fs::symlink_metadata(path).is_ok()).last();
         let removed = match older {
             Some(older) => fs::rename(older, &path),
@@ -281,9 +281,9 @@ fn read(path: &Path) -> Result<Option<Content>, FileError> {
         return Err(unfit(path, "belongs to another user"));
     }
     let mut bytes = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
+    let most = MAX_BYTES as u64 + 1;
     file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return Err(unfit(path, "is longer than a settings file may be"));
     }
     let Ok(text) = String::from_utf8(bytes) else {

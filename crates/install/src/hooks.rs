@@ -11,7 +11,7 @@ use crate::piece::{Layout, Piece, member};
 const TABLE: &str = "hooks";
 
 /// The most hooks of ours that are taken out of one file.
-const MOST: usize = 100;
+const MAX: usize = 100;
 
 /// Why hooks can't be put into a file.
 #[derive(Debug, thiserror::Error)]
@@ -99,7 +99,7 @@ pub fn unregister(text: &str) -> Result<Option<Unregistered>, HookError> {
         return Ok(None);
     }
     let mut new = text.to_string();
-    for count in 0..=MOST {
+    for count in 0..=MAX {
         let root = parse(&new, Format::Json)?;
         let Some(path) = last_of_ours(&root, &new)? else {
             let members = root.members().unwrap_or_default();

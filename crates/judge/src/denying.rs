@@ -11,7 +11,7 @@ use super::{Call, SHELL};
 use stockade_shell::{self as shell, Fitness, Line, Part};
 
 /// A line of more pieces also has more words than `seen` distinguishes, and could do anything.
-const MOST_PIECES: usize = 32 * 1024;
+const MAX_PIECES: usize = 32 * 1024;
 
 /// The rule that denies a whole tool, or this skill.
 pub(super) fn tool<'r>(rules: &'r [CompiledRule], call: &Call) -> Option<&'r CompiledRule> {
@@ -74,7 +74,7 @@ fn commands(text: &str, line: &Line) -> Vec<Vec<String>> {
     let pieces = text.split(['|', '&', ';', '<', '>', '(', ')', '\n', '`']);
     let pieces = pieces
         .filter(|piece| !piece.trim().is_empty() && known.insert(*piece))
-        .take(MOST_PIECES);
+        .take(MAX_PIECES);
     commands.extend(pieces.filter_map(|piece| {
         let words: Vec<String> = unquoted(piece).split_whitespace().map(str::to_string).collect();
         (!words.is_empty()).then_some(words)

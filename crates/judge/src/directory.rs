@@ -9,7 +9,7 @@ use super::known;
 use stockade_shell::{self as shell, Fitness, Operator, Part, Plain};
 
 /// Maximum number of directories that the line may be in: each `cd` that may not be executed adds to them.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// Follows the `cd`s of one line.
 pub(super) struct Directories<'r> {
@@ -84,7 +84,7 @@ impl<'r> Directories<'r> {
             self.here.sort();
             self.here.dedup();
         }
-        is_free && self.here.len() <= MOST
+        is_free && self.here.len() <= MAX
     }
 }
 

@@ -45,11 +45,11 @@ pub(super) struct Work {
 
 impl Work {
     /// Maximum steps for all rules and all texts of one request.
-    const MOST: u64 = 4_000_000;
+    const MAX: u64 = 4_000_000;
 
     pub(super) fn new() -> Work {
         Work {
-            left: Cell::new(Work::MOST),
+            left: Cell::new(Work::MAX),
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         for (pattern, text) in [("*a".repeat(200), 190), (format!("{}b", "*?".repeat(100)), 500)] {
             let work = Work::new();
             let matched = CommandGlob::new(&pattern).matches(&"a".repeat(text), &work);
-            let spent = Work::MOST - work.left.get();
+            let spent = Work::MAX - work.left.get();
             assert_eq!(matched, Some(false));
             assert!(spent <= ((pattern.len() + 1) * (text + 1)) as u64, "{pattern}: {spent}");
         }

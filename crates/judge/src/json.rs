@@ -12,7 +12,7 @@ use stockade::profile::visible;
 use stockade_text::json::members;
 
 /// A file of rules nests five levels deep.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A fault and its position.
 pub(super) type Wrong = (usize, Complaint);
@@ -41,7 +41,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> Wrong {
 fn value<'t>(text: &str, raw: &'t RawValue, depth: usize) -> Result<Spanned<DeValue<'t>>, Wrong> {
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |message: &str| (start, Complaint::new(message));
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(wrong("this nests too deep"));
     }
     let broken = |_| wrong("this isn't JSON");

@@ -30,7 +30,7 @@ const WITH_SUBCOMMANDS: [&str; 20] = [
 ];
 
 /// Longer words aren't accepted as names.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 /// The rules that a yes to a call stores, whatever is already allowed. None if a command line isn't plain, writes or
 /// reads a file by a redirection, or has options that do more than its commands say.
@@ -97,5 +97,5 @@ fn command(part: &Part) -> Option<String> {
 /// Whether a rule can hold the word.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| (c.is_alphanumeric() || "._-/:@%,=+".contains(c)) && is_visible(c);
-    !word.is_empty() && word.len() <= LONGEST && word.chars().all(is_plain)
+    !word.is_empty() && word.len() <= MAX_LENGTH && word.chars().all(is_plain)
 }

@@ -8,9 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::bounds::{
-    LONGEST_COMMAND, MOST, Unusable, Usable, bounded, known, offered, unusable, variables, without_nul,
-};
+use crate::bounds::{MAX, MAX_COMMAND, Unusable, Usable, bounded, known, offered, unusable, variables, without_nul};
 use crate::settings::{Profile, Settings, plain};
 use stockade_text::visible::visible;
 
@@ -205,8 +203,8 @@ impl RunCommand {
         };
         without_nul(words.iter())?;
         let length: usize = words.iter().map(String::len).sum();
-        if length > LONGEST_COMMAND || words.len() > LONGEST_COMMAND / 8 {
-            return unusable(format!("the command is longer than {LONGEST_COMMAND} bytes"));
+        if length > MAX_COMMAND || words.len() > MAX_COMMAND / 8 {
+            return unusable(format!("the command is longer than {MAX_COMMAND} bytes"));
         }
         let mut directory = None;
         if let Some(cwd) = &self.cwd {
@@ -237,8 +235,8 @@ impl RunScript {
         bounded("the script", &self.code)?;
         without_nul(self.arguments.iter())?;
         let length: usize = self.arguments.iter().map(String::len).sum();
-        if length > LONGEST_COMMAND || self.arguments.len() > LONGEST_COMMAND / 8 {
-            return unusable(format!("the arguments are longer than {LONGEST_COMMAND} bytes"));
+        if length > MAX_COMMAND || self.arguments.len() > MAX_COMMAND / 8 {
+            return unusable(format!("the arguments are longer than {MAX_COMMAND} bytes"));
         }
         let what = What::Script {
             language: self.language,
@@ -278,9 +276,9 @@ impl Grants {
         without_nul(all)?;
         if [&self.read, &self.write, &self.host]
             .iter()
-            .any(|list| list.len() > MOST)
+            .any(|list| list.len() > MAX)
         {
-            return unusable(format!("`grants` takes at most {MOST} of each kind"));
+            return unusable(format!("`grants` takes at most {MAX} of each kind"));
         }
         let whole = |path: &String| match plain(path, &settings.root) {
             Some(path) => Ok(path.to_string_lossy().into_owned()),

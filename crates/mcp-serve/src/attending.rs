@@ -22,7 +22,7 @@ use crate::running::Running;
 const TICK: Duration = Duration::from_secs(1);
 
 /// The most questions of a run that wait for their turn. Stockade asks no more than this in a run.
-const MOST_WAITING: usize = 50;
+const MAX_WAITING: usize = 50;
 
 /// A run with its questions.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Attended {
         if self.all_asked && question.is_covered(&self.asked) {
             return self.say(&question, &Said::Yes(Yes::Session)).await;
         }
-        match self.waiting.len() < MOST_WAITING {
+        match self.waiting.len() < MAX_WAITING {
             true => self.waiting.push_back(question),
             false => {
                 self.say(&question, &Said::No(Some("too many questions wait".into())))

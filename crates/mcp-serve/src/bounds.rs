@@ -10,13 +10,13 @@ use stockade::profile::{Effect, effect_of, loads_code};
 use stockade_text::visible::visible;
 
 /// The most bytes of a command line, with its variables. The kernel takes 2 MiB.
-pub const LONGEST_COMMAND: usize = 128 << 10;
+pub const MAX_COMMAND: usize = 128 << 10;
 
 /// The most bytes of a script, and of an input.
-pub const LONGEST_TEXT: usize = 1 << 20;
+pub const MAX_TEXT: usize = 1 << 20;
 
 /// The most variables, and the most grants of one kind.
-pub const MOST: usize = 64;
+pub const MAX: usize = 64;
 
 /// Why arguments can't be used: one sentence for the client.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,10 +62,8 @@ const HARMLESS: [&str; 4] = ["", "cat", "true", ":"];
 /// One of these is among them, or there are too many.
 pub fn variables(env: BTreeMap<String, String>) -> Usable<Vec<String>> {
     let length: usize = env.iter().map(|(name, value)| name.len() + value.len()).sum();
-    if env.len() > MOST || length > LONGEST_COMMAND {
-        return unusable(format!(
-            "`env` takes at most {MOST} variables and {LONGEST_COMMAND} bytes"
-        ));
+    if env.len() > MAX || length > MAX_COMMAND {
+        return unusable(format!("`env` takes at most {MAX} variables and {MAX_COMMAND} bytes"));
     }
     without_nul(env.values())?;
     let word = |(name, value): (String, String)| {
@@ -101,8 +99,8 @@ pub fn known(unknown: &BTreeMap<String, Value>) -> Usable<()> {
 /// # Errors
 /// It is.
 pub fn bounded(what: &str, text: &str) -> Usable<()> {
-    match text.len() > LONGEST_TEXT {
-        true => unusable(format!("{what} is longer than {LONGEST_TEXT} bytes")),
+    match text.len() > MAX_TEXT {
+        true => unusable(format!("{what} is longer than {MAX_TEXT} bytes")),
         false => Ok(()),
     }
 }

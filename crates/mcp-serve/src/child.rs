@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
 /// The most bytes of a report that are kept.
-const LONGEST_REPORT: u64 = 4 << 20;
+const MAX_REPORT: u64 = 4 << 20;
 
 /// A descriptor that the process inherits under its own number, and the word that names it.
 pub struct Inherited {
@@ -156,7 +156,7 @@ pub async fn attend(
         code,
         stdout,
         stderr,
-        report: (!document.is_empty() && document.len() as u64 <= LONGEST_REPORT).then_some(document),
+        report: (!document.is_empty() && document.len() as u64 <= MAX_REPORT).then_some(document),
     }
 }
 
@@ -199,7 +199,7 @@ async fn read_report(pipe: Option<pipe::Receiver>, document: &mut Vec<u8>) {
     let Some(mut pipe) = pipe else { return };
     let mut piece = vec![0; 16 << 10];
     while let Ok(count @ 1..) = pipe.read(&mut piece).await {
-        if document.len() as u64 <= LONGEST_REPORT {
+        if document.len() as u64 <= MAX_REPORT {
             document.extend_from_slice(&piece[..count]);
         }
     }

@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 pub use settings::{AGENT, Asked, Profile, Profiles, ProfilesError, Settings};
 
 /// The most bytes of a message of the client. A longer one is dropped.
-const LONGEST_MESSAGE: usize = 4 << 20;
+const MAX_MESSAGE: usize = 4 << 20;
 
 /// How long runs have to end after the client has gone.
 const LAST_RUNS: Duration = Duration::from_secs(8);
@@ -95,7 +95,7 @@ async fn serve_client(
 ) -> Result<(), ServeError> {
     let server = server::Server::new(settings, alive);
     let transport = AsyncRwTransport::new_server(input::Input::new(stop.clone()), tokio::io::stdout());
-    let transport = unread::Unread::new(transport.with_max_line_length(LONGEST_MESSAGE));
+    let transport = unread::Unread::new(transport.with_max_line_length(MAX_MESSAGE));
     match serve_server_with_ct(server, transport, stop).await {
         Ok(service) => match service.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::System(io::Error::other(error))),

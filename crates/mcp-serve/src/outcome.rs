@@ -12,7 +12,7 @@ use stockade_text::quote::command_line;
 use stockade_text::visible::{visible, visible_json};
 
 /// The most denials in a result. The report has all.
-const MOST_DENIALS: usize = 50;
+const MAX_DENIALS: usize = 50;
 
 /// The address of a run's report.
 pub fn address(run: &str) -> String {
@@ -193,7 +193,7 @@ fn data(
         "stdout_left_out": stdout.left_out(),
         "stderr_left_out": stderr.left_out(),
         "reason": reason,
-        "denials": denials.iter().take(MOST_DENIALS).map(denial).collect::<Vec<_>>(),
+        "denials": denials.iter().take(MAX_DENIALS).map(denial).collect::<Vec<_>>(),
         "suggestion": suggestion,
         "report": report.map(|report| address(&report.run)),
         "notes": notes,

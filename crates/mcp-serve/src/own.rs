@@ -136,10 +136,10 @@ impl Server {
         stop: &CancellationToken,
     ) -> Result<Option<String>, Unusable> {
         // A longer line can't be a word of a command.
-        const LONGEST_LINE: usize = 100 << 10;
-        if line.len() > LONGEST_LINE {
+        const MAX_LINE: usize = 100 << 10;
+        if line.len() > MAX_LINE {
             return Err(Unusable(format!(
-                "what a shell would run, of more than {LONGEST_LINE} bytes, can't be judged"
+                "what a shell would run, of more than {MAX_LINE} bytes, can't be judged"
             )));
         }
         let check = arguments::Check {

@@ -13,7 +13,7 @@ use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
 
 /// The most characters of a reason.
-const LONGEST_REASON: usize = 500;
+const MAX_REASON: usize = 500;
 
 /// A line of the socket.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Question {
             "properties": {
                 "answer": { "type": "string", "title": "Answer", "description": meaning, "enum": choices },
                 "reason": {
-                    "type": "string", "title": "Reason", "description": "Told to the program with a no.", "maxLength": LONGEST_REASON
+                    "type": "string", "title": "Reason", "description": "Told to the program with a no.", "maxLength": MAX_REASON
                 }
             },
             "required": ["answer"]
@@ -204,7 +204,7 @@ impl Question {
     /// What the client's answer says.
     pub fn said(&self, result: &ElicitResult, asked: &Grants) -> Said {
         let field = |name: &str| result.content.as_ref()?.get(name)?.as_str().map(String::from);
-        let reason = || field("reason").map(|reason| reason.chars().take(LONGEST_REASON).collect::<String>());
+        let reason = || field("reason").map(|reason| reason.chars().take(MAX_REASON).collect::<String>());
         if result.action != ElicitationAction::Accept {
             return Said::No(None);
         }

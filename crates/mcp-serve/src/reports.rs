@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 /// The most reports that are kept, and the most bytes of all together.
-const MOST: usize = 100;
-const MOST_BYTES: usize = 32 << 20;
+const MAX: usize = 100;
+const MAX_BYTES: usize = 32 << 20;
 
 /// Reports by their runs, the oldest first.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Reports {
     pub fn keep(&mut self, run: String, document: Vec<u8>) {
         self.bytes += document.len();
         self.kept.push_back((run, document));
-        while self.kept.len() > MOST || self.bytes > MOST_BYTES {
+        while self.kept.len() > MAX || self.bytes > MAX_BYTES {
             let oldest = self.kept.pop_front();
             self.bytes -= oldest.map_or(0, |(_, document)| document.len());
         }
@@ -43,13 +43,13 @@ mod tests {
     #[test]
     fn the_newest_are_kept() {
         let mut reports = Reports::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX {
             reports.keep(number.to_string(), vec![b'x']);
         }
         assert_eq!(reports.of("0"), None);
         assert_eq!(reports.of("1"), Some(&b"x"[..]));
-        assert_eq!(reports.runs().next(), Some(MOST.to_string().as_str()));
-        reports.keep("large".into(), vec![0; MOST_BYTES]);
+        assert_eq!(reports.runs().next(), Some(MAX.to_string().as_str()));
+        reports.keep("large".into(), vec![0; MAX_BYTES]);
         assert_eq!(reports.runs().collect::<Vec<_>>(), ["large"]);
     }
 }

@@ -27,7 +27,7 @@ const OUTPUT: Bounds = Bounds {
 };
 
 /// The most bytes of a question. Stockade asks none that is longer.
-const LONGEST_QUESTION: u64 = 256 << 10;
+const MAX_QUESTION: u64 = 256 << 10;
 
 /// Names beside a script's directory by which Node, tsx, Bun and Deno load code, or learn where to load it from. A
 /// `package.json` of ours in the directory wouldn't do: Node then warns about ES modules, and Deno takes no `npm:` packages.
@@ -239,10 +239,7 @@ async fn converse(socket: Option<UnixStream>, questions: mpsc::Sender<Line>, mut
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = (&mut reading)
-                .take(LONGEST_QUESTION + 1)
-                .read_until(b'\n', &mut line)
-                .await;
+            let read = (&mut reading).take(MAX_QUESTION + 1).read_until(b'\n', &mut line).await;
             if !matches!(read, Ok(1..)) || line.last() != Some(&b'\n') {
                 return;
             }

@@ -25,7 +25,7 @@ use stockade_text::visible::visible;
 const PARKED: Duration = Duration::from_secs(30);
 
 /// How often a client is asked to make one call anew. Official clients do so ten times at most.
-const MOST_ROUNDS: u32 = 8;
+const MAX_ROUNDS: u32 = 8;
 
 impl Server {
     /// Runs what a call asks for.
@@ -91,7 +91,7 @@ impl Server {
                     return Ok(result.into());
                 }
                 Stopped::Cancelled => return Err(Unusable("the call was cancelled, and its run ended".into())),
-                Stopped::Questions if parked.rounds >= MOST_ROUNDS => {
+                Stopped::Questions if parked.rounds >= MAX_ROUNDS => {
                     let none = question::result_of(&Value::Null);
                     for question in std::mem::take(&mut parked.attended.waiting) {
                         parked.attended.answer(&question, &none).await;

@@ -24,7 +24,7 @@ use crate::{outcome, tools};
 use stockade_text::visible::{visible, visible_json};
 
 /// The most calls that wait for their turn.
-const MOST_WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 
 /// The handler of a session.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl Server {
         }
         let before = self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.shared.waiting);
-        if before >= MOST_WAITING {
+        if before >= MAX_WAITING {
             return None;
         }
         tokio::select! {

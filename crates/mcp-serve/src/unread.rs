@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::input;
 
 /// The most bytes of messages that may wait for the client while its own are read.
-const MOST: usize = 8 << 20;
+const MAX: usize = 8 << 20;
 
 /// Bytes that each counts beside its text: about what a waiting message takes in memory, however short it is.
 const EACH: usize = 4 << 10;
@@ -68,7 +68,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Unread<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut bytes = self.bytes.subscribe();
         tokio::select! {
-            _ = bytes.wait_for(|bytes| *bytes <= MOST) => {}
+            _ = bytes.wait_for(|bytes| *bytes <= MAX) => {}
             // Else the end of its messages would come only after them. What it wrote before fits into a pipe.
             () = input::closed() => {}
         }
@@ -116,8 +116,8 @@ mod tests {
         for _ in 0..2500 {
             waiting.push(unread.send(answer()));
         }
-        assert!(*unread.bytes.borrow() > MOST);
+        assert!(*unread.bytes.borrow() > MAX);
         waiting.truncate(1500);
-        assert!(*unread.bytes.borrow() <= MOST);
+        assert!(*unread.bytes.borrow() <= MAX);
     }
 }

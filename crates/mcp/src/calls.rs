@@ -5,16 +5,16 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use crate::message::Id;
-use crate::refusal::{MOST, Refusal};
+use crate::refusal::{MAX, Refusal};
 
 /// More open requests than this are a mistake: one that is no call is forgotten for each further one, and calls are refused.
-const MOST_OPEN: usize = 4096;
+const MAX_OPEN: usize = 4096;
 
 /// The most tasks whose refusals are kept: the oldest is forgotten for each further one.
-pub const MOST_TASKS: usize = 256;
+pub const MAX_TASKS: usize = 256;
 
 /// Bytes of a call's arguments that are searched for names.
-const LONGEST_ARGUMENTS: usize = 64 * 1024;
+const MAX_ARGUMENTS: usize = 64 * 1024;
 
 /// A request that its client has given up may go on in the server: this long it still counts as running.
 const LINGERS: Duration = Duration::from_secs(60);
@@ -94,7 +94,7 @@ impl Call {
         if list.iter().any(|known| known.is_like(refusal)) {
             return;
         }
-        if list.len() >= MOST {
+        if list.len() >= MAX {
             // One that changes what the call did takes the place of one that programs do without.
             let lesser = list.iter().rposition(|kept| refusal.is_loud() && !kept.is_loud());
             let Some(place) = lesser else { return };
@@ -112,7 +112,7 @@ impl Call {
 }
 
 fn begun(arguments: &str) -> String {
-    arguments[..arguments.floor_char_boundary(LONGEST_ARGUMENTS)].to_owned()
+    arguments[..arguments.floor_char_boundary(MAX_ARGUMENTS)].to_owned()
 }
 
 /// The open requests.
@@ -128,10 +128,10 @@ pub struct Calls {
 impl Calls {
     /// Begins to follow a request with this id; returns whether there is room.
     pub fn begin(&mut self, id: Id, written_id: &str, open: Open) -> bool {
-        if self.open.len() >= MOST_OPEN {
+        if self.open.len() >= MAX_OPEN {
             self.make_room();
         }
-        let has_room = self.open.len() < MOST_OPEN;
+        let has_room = self.open.len() < MAX_OPEN;
         if has_room {
             self.begun += 1;
             let request = Request {
@@ -149,7 +149,7 @@ impl Calls {
     fn make_room(&mut self) {
         let now = Instant::now();
         self.open.retain(|_, request| !request.has_gone(now));
-        if self.open.len() < MOST_OPEN {
+        if self.open.len() < MAX_OPEN {
             return;
         }
         let others = self.open.iter().filter(|(_, request)| request.call().is_none());
@@ -204,7 +204,7 @@ impl Calls {
             Some((_, kept)) => kept.join(&call),
             None => self.tasks.push_back((task, call)),
         }
-        self.tasks.len() > MOST_TASKS && self.tasks.pop_front().is_some()
+        self.tasks.len() > MAX_TASKS && self.tasks.pop_front().is_some()
     }
 
     /// Forgets the task whose result the client got, if it still waited for it.
@@ -273,17 +273,17 @@ mod tests {
     fn calls_that_nothing_answers_have_no_room_and_other_requests_make_it() {
         let mut calls = Calls::default();
         let call = || Open::Call(Call::new("t".into(), "{}"));
-        for at in 0..MOST_OPEN {
+        for at in 0..MAX_OPEN {
             let open = if at < 2 { Open::Other } else { call() };
             assert!(calls.begin(number(at), "", open));
         }
-        assert!(calls.begin(number(MOST_OPEN), "", call()));
-        assert!(calls.end(&number(0)).is_none() && calls.end(&number(MOST_OPEN)).is_some());
-        assert!(calls.begin(number(MOST_OPEN), "", call()));
-        assert!(calls.begin(number(MOST_OPEN + 1), "", Open::Other));
+        assert!(calls.begin(number(MAX_OPEN), "", call()));
+        assert!(calls.end(&number(0)).is_none() && calls.end(&number(MAX_OPEN)).is_some());
+        assert!(calls.begin(number(MAX_OPEN), "", call()));
+        assert!(calls.begin(number(MAX_OPEN + 1), "", Open::Other));
         assert!(calls.end(&number(1)).is_none());
-        calls.begin(number(MOST_OPEN + 1), "", call());
-        assert!(!calls.begin(number(MOST_OPEN + 2), "", Open::Other));
+        calls.begin(number(MAX_OPEN + 1), "", call());
+        assert!(!calls.begin(number(MAX_OPEN + 2), "", Open::Other));
     }
 
     #[test]
@@ -293,16 +293,16 @@ mod tests {
             call.note(&refusal(&format!("/{at}"), quiet), true);
             call.own.clone()
         };
-        for at in 0..MOST {
+        for at in 0..MAX {
             note(at, true);
         }
-        assert_eq!(note(MOST, true).len(), MOST);
-        for at in MOST..2 * MOST {
+        assert_eq!(note(MAX, true).len(), MAX);
+        for at in MAX..2 * MAX {
             assert_eq!(note(at, false).last().unwrap().target, format!("/{at}"));
         }
-        let kept = note(2 * MOST, false);
-        assert!(kept.len() == MOST && kept.iter().all(Refusal::is_loud));
-        assert_eq!(kept[0].target, format!("/{MOST}"));
+        let kept = note(2 * MAX, false);
+        assert!(kept.len() == MAX && kept.iter().all(Refusal::is_loud));
+        assert_eq!(kept[0].target, format!("/{MAX}"));
     }
 
     #[test]

@@ -15,10 +15,10 @@ use crate::listing::{Accepted, Others, Tool};
 const DIRECTORY: &str = "mcp";
 
 /// The most that is read of one file.
-const LONGEST: u64 = 4 << 20;
+const MAX_LENGTH: u64 = 4 << 20;
 
 /// The most files that are read for names of other servers.
-const MOST_FILES: usize = 256;
+const MAX_FILES: usize = 256;
 
 /// The file of one server and command.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ fn all(directory: &Path) -> Vec<(PathBuf, Content)> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
-    paths.truncate(MOST_FILES);
+    paths.truncate(MAX_FILES);
     let read = paths
         .into_iter()
         .filter_map(|path| Some((path.clone(), read(&path).ok()??)));
@@ -194,7 +194,7 @@ fn read(path: &Path) -> Result<Option<Content>, KnownError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
     };
-    file.take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+    file.take(MAX_LENGTH).read_to_string(&mut text).map_err(failed)?;
     let content: Option<Content> = serde_json::from_str(&text).ok();
     let content = content.filter(|content| content.version == 1);
     content.map(Some).ok_or_else(|| KnownError::Damaged(path.to_path_buf()))

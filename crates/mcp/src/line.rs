@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The longest line: more than any client or server takes, and memory has an end.
-pub const LONGEST: usize = 256 << 20;
+pub const MAX_LENGTH: usize = 256 << 20;
 
 /// Memory that a buffer keeps between two lines.
 const KEPT: usize = 1 << 20;
@@ -18,7 +18,7 @@ pub struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Of a stream.
     pub fn of(stream: R) -> Lines<R> {
-        Lines::up_to(stream, LONGEST)
+        Lines::up_to(stream, MAX_LENGTH)
     }
 
     /// Of a stream, none longer than this.

@@ -13,16 +13,16 @@ use stockade_text::visible::{fit, is_invisible, visible};
 use crate::message::{Object, elements};
 
 /// More tools than this aren't remembered, and count as changed. A listing has no more.
-const MOST: usize = 2048;
+const MAX: usize = 2048;
 
 /// The longest definition.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// The longest name of a tool that is remembered.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME: usize = 256;
 
 /// Names that are looked for in descriptions have this many characters at least.
-const SHORTEST_NAME: usize = 5;
+const MIN_NAME: usize = 5;
 
 /// A tool of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub enum Finding {
 impl Tool {
     /// Reads a definition; `None` if it has no usable name, is too long, or has a member twice at any depth.
     pub fn read(definition: &str) -> Option<Tool> {
-        let tool = Object::read(definition).filter(|_| definition.len() <= LONGEST)?;
-        let name = tool.text("name").filter(|name| name.len() <= LONGEST_NAME)?;
+        let tool = Object::read(definition).filter(|_| definition.len() <= MAX_LENGTH)?;
+        let name = tool.text("name").filter(|name| name.len() <= MAX_NAME)?;
         let mut texts = Vec::new();
         let value = json::from_slice(definition.as_bytes()).ok()?;
         collect(&value, &mut texts);
@@ -148,7 +148,7 @@ fn is_telling(name: &str) -> bool {
             .chars()
             .skip(1)
             .any(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-    name.chars().count() >= SHORTEST_NAME && is_joined
+    name.chars().count() >= MIN_NAME && is_joined
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -196,13 +196,13 @@ pub fn shown(name: &str) -> String {
 
 /// The definitions of a list of tools, as they stand there; `None` if it isn't one, or is too long.
 pub fn definitions_of(list: &RawValue) -> Option<Vec<&RawValue>> {
-    elements(list, MOST)
+    elements(list, MAX)
 }
 
 impl Accepted {
     /// Adds what a listing showed; `false` where there is no room for it.
     pub fn add(&mut self, tool: &Tool) -> bool {
-        let has_room = self.0.len() < MOST || self.0.contains_key(&tool.name);
+        let has_room = self.0.len() < MAX || self.0.contains_key(&tool.name);
         if has_room {
             self.0.insert(tool.name.clone(), tool.hash.clone());
         }
@@ -229,9 +229,9 @@ mod tests {
         ] {
             assert_eq!(Tool::read(odd), None, "{odd}");
         }
-        let long = format!(r#"{{"name":"a","x":"{}"}}"#, "x".repeat(LONGEST));
+        let long = format!(r#"{{"name":"a","x":"{}"}}"#, "x".repeat(MAX_LENGTH));
         assert_eq!(Tool::read(&long), None);
-        let many = format!("[{}0]", "0,".repeat(MOST));
+        let many = format!("[{}0]", "0,".repeat(MAX));
         assert!(definitions_of(&RawValue::from_string(many).unwrap()).is_none());
     }
 

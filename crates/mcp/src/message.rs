@@ -16,7 +16,7 @@ use crate::names::{ambiguity, folded, is_like_a_method};
 pub struct Object<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// The most messages of a batch.
-const MOST_MESSAGES: usize = 1024;
+const MAX_MESSAGES: usize = 1024;
 
 impl<'a> Object<'a> {
     /// Reads an object; `None` if it isn't exactly one.
@@ -134,7 +134,7 @@ pub enum Id {
 }
 
 /// Integers up to this one are the same number for every reader: a double holds them exactly.
-const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Id {
     /// Reads an id; `None` if it is neither a string nor a number.
@@ -172,7 +172,7 @@ impl Id {
 fn plain_number(raw: &str) -> String {
     let is_plain = raw.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) && raw != "-0";
     let value = raw.parse::<f64>().ok().filter(|_| !is_plain);
-    match value.filter(|value| value.fract() == 0.0 && value.abs() < LARGEST_EXACT) {
+    match value.filter(|value| value.fract() == 0.0 && value.abs() < MAX_EXACT) {
         // Without the sign of a zero.
         Some(value) => format!("{:.0}", value + 0.0),
         None => raw.to_owned(),
@@ -294,7 +294,7 @@ impl<'a> Line<'a> {
             None if !is_odd => Line::Blank,
             Some(b'{' | b'[') if is_odd => unreadable(),
             Some(b'{') => Whole::read(message).map_or_else(unreadable, Line::One),
-            Some(b'[') => few(message, MOST_MESSAGES)
+            Some(b'[') => few(message, MAX_MESSAGES)
                 .and_then(batch)
                 .map_or_else(unreadable, Line::Batch),
             // A carriage return ends a line for some readers: the rest would be the next one.

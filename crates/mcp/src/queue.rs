@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use nix::libc::PIPE_BUF;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::line::LONGEST;
+use crate::line::MAX_LENGTH;
 
 /// Lines in their order, and the server's end of a pipe.
 pub struct Queue<W> {
@@ -43,7 +43,7 @@ where
     }
 
     /// Writes as much of a line as the server has room for at once, which saves a thread's waking; adds what is left, and waits
-    /// while there are `LONGEST` bytes. Returns whether the server still reads.
+    /// while there are `MAX_LENGTH` bytes. Returns whether the server still reads.
     pub fn push(&self, line: &[u8]) -> bool {
         let mut state = self.state();
         let mut left = line;
@@ -55,7 +55,7 @@ where
         if left.is_empty() || state.is_unread || state.is_over {
             return !state.is_unread;
         }
-        while !state.is_unread && state.bytes > 0 && state.bytes + left.len() > LONGEST {
+        while !state.is_unread && state.bytes > 0 && state.bytes + left.len() > MAX_LENGTH {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.bytes += left.len();

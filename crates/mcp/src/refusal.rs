@@ -16,7 +16,7 @@ pub const BY: &str = "stockade mcp wrap";
 pub const NOTHING: &str = "nothing grants it";
 
 /// The most refusals that are kept of one call.
-pub const MOST: usize = 32;
+pub const MAX: usize = 32;
 
 /// The most that a client is told of.
 const TOLD: usize = 3;
@@ -93,7 +93,7 @@ impl Refusal {
 
     /// Whether a text names it: the whole target, as it was asked for, or its last component.
     pub fn is_named_in(&self, text: &str) -> bool {
-        const SHORTEST: usize = 3;
+        const MIN_LENGTH: usize = 3;
         let name = Path::new(&self.target).file_name().and_then(|name| name.to_str());
         let host = self
             .asked
@@ -102,7 +102,7 @@ impl Refusal {
         let mut names = [Some(self.target.as_str()), Some(self.asked.as_str()), name, Some(host)]
             .into_iter()
             .flatten();
-        names.any(|name| name.len() >= SHORTEST && text.contains(name))
+        names.any(|name| name.len() >= MIN_LENGTH && text.contains(name))
     }
 
     /// Of a variable that the server didn't get, as a run's own message has it.

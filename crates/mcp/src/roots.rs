@@ -10,7 +10,7 @@ use crate::listing::shown;
 use crate::message::{Object, elements};
 
 /// More roots than this are none.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// Trees that no root opens as a whole.
 const WIDE: [&str; 21] = [
@@ -20,7 +20,7 @@ const WIDE: [&str; 21] = [
 
 /// The paths of a client's answer to `roots/list`, as they are named.
 pub fn named(result: &RawValue) -> Vec<PathBuf> {
-    let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?, MOST));
+    let roots = Object::read(result.get()).and_then(|result| elements(result.get("roots")?, MAX));
     let roots = roots.unwrap_or_default();
     roots.iter().filter_map(|root| path(root)).collect()
 }

@@ -25,7 +25,7 @@ const OF_SHELLS: [&str; 5] = ["_", "SHLVL", "PWD", "OLDPWD", "COLUMNS"];
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "fish", "ksh"];
 
 /// The most shells between a client and this process.
-const MOST_SHELLS: usize = 4;
+const MAX_SHELLS: usize = 4;
 
 /// The names of the variables of `own` that were set for the server, where the client has these of `clients`.
 pub fn set_for_server(own: &Variables, clients: &Variables) -> Vec<OsString> {
@@ -68,7 +68,7 @@ pub fn of_client(own: &Variables) -> Option<Variables> {
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     let mut process = nix::unistd::getppid().as_raw();
-    for _ in 0..MOST_SHELLS {
+    for _ in 0..MAX_SHELLS {
         let variables = of_process(process)?;
         let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
         let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;

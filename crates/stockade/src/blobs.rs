@@ -24,10 +24,10 @@ use crate::ruleset::pin;
 use stockade_sys::file::{self, OpenHow, each_entry};
 
 /// The longest file that is looked up.
-const LONGEST: u64 = 1 << 20;
+const MAX_LENGTH: u64 = 1 << 20;
 /// The most packs that are looked through, and the most bytes of their indexes: of about a million objects.
-const MOST_PACKS: usize = 64;
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_PACKS: usize = 64;
+const MAX_BYTES: u64 = 32 << 20;
 /// The first bytes of a pack's index of version 2.
 const INDEX: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 /// The length of an object's name: only SHA-1 repositories are known.
@@ -60,11 +60,11 @@ impl Objects {
     /// The file can't be read.
     pub fn hold(&self, file: &File) -> io::Result<bool> {
         let length = file.metadata()?.len();
-        if length > LONGEST {
+        if length > MAX_LENGTH {
             return Ok(false);
         }
         let mut content = Vec::with_capacity(length as usize);
-        file.take(LONGEST + 1).read_to_end(&mut content)?;
+        file.take(MAX_LENGTH + 1).read_to_end(&mut content)?;
         let mut hash = Sha1::new();
         hash.update(format!("blob {}\0", content.len()));
         hash.update(&content);
@@ -162,7 +162,7 @@ fn is_regular(object: BorrowedFd<'_>) -> bool {
 
 /// The indexes of the packs in a directory of objects.
 fn read_indexes(objects: BorrowedFd<'_>) -> Vec<Vec<u8>> {
-    let (mut indexes, mut bytes) = (Vec::new(), MOST_BYTES);
+    let (mut indexes, mut bytes) = (Vec::new(), MAX_BYTES);
     let Ok(packs) = open_inside(objects, b"pack", libc::O_DIRECTORY) else {
         return indexes;
     };
@@ -177,7 +177,7 @@ fn read_indexes(objects: BorrowedFd<'_>) -> Vec<Vec<u8>> {
         }
         Ok(())
     };
-    let mut left = MOST_PACKS;
+    let mut left = MAX_PACKS;
     let _ = each_entry(packs.as_fd(), |name, _| {
         if name.ends_with(b".idx") {
             // One that can't be read lists nothing.

@@ -64,9 +64,9 @@ impl Growth {
     /// The same, unless the file systems alone have grown by more than `limit` meanwhile, or the walk takes long: no
     /// other limit is checked meanwhile.
     pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
-        const LONGEST: Duration = Duration::from_secs(1);
+        const MAX_LENGTH: Duration = Duration::from_secs(1);
         let begun = Instant::now();
-        self.sample_while(&|growth| growth.glance() <= limit && begun.elapsed() < LONGEST)
+        self.sample_while(&|growth| growth.glance() <= limit && begun.elapsed() < MAX_LENGTH)
     }
 
     fn sample_while(&mut self, go_on: &dyn Fn(&Growth) -> bool) -> Option<u64> {
@@ -393,9 +393,9 @@ fn available(space: &Statvfs) -> u64 {
 
 /// The reserve: a twentieth, at most 2 GiB and at most half of the space now available.
 fn to_be_left(space: &Statvfs) -> u64 {
-    const MOST: u64 = 2 << 30;
+    const MAX: u64 = 2 << 30;
     let all = space.blocks().saturating_mul(space.fragment_size());
-    (all / 20).min(MOST).min(available(space) / 2)
+    (all / 20).min(MAX).min(available(space) / 2)
 }
 
 #[cfg(test)]

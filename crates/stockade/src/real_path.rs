@@ -18,7 +18,7 @@ use stockade_sys::file::each_entry;
 const LISTED: [&str; 2] = ["/etc", "/var/lib"];
 
 /// The most links that the kernel follows in one path (path_resolution(7)).
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Directories that many users share for writing.
 pub const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -152,7 +152,7 @@ impl Walker {
             walked.real.push(name);
             behind += usize::from(!walked.links.is_empty());
             match walked.is_directory.then(|| self.look(&walked.real)) {
-                Some(RealFound::Link(target)) if walked.followed.len() < MOST_LINKS => {
+                Some(RealFound::Link(target)) if walked.followed.len() < MAX_LINKS => {
                     walked.links.push(walked.real.clone());
                     walked.followed.push(walked.real.clone());
                     walked.real.pop();

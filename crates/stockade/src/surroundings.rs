@@ -13,7 +13,7 @@ use crate::real_path::{Walker, is_absence, is_closed_to_us, is_there, real_path}
 use crate::user_database::UserDatabase;
 
 /// The most entries of one `PATH` directory to examine.
-const MOST_ENTRIES: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// Where configuration and state are below a home, unless variables move them.
 const USUAL: [&str; 2] = [".config", ".local/state"];
@@ -162,7 +162,7 @@ impl Surroundings {
             if !is_users || is_around(&real) {
                 continue;
             }
-            let children = walker.some_children(&real, MOST_ENTRIES);
+            let children = walker.some_children(&real, MAX_ENTRIES);
             let links = children.iter().filter(|child| child.is_link);
             let links = links.map(|child| real.join(&child.name));
             programs.extend(links.filter(|link| {

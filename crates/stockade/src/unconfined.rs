@@ -11,10 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::command;
 
 /// The most words of a command line to examine. No command line needs more.
-const MOST_WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// The most directories of a command line below which its other words are looked up, as after `cd`.
-const MOST_DIRECTORIES: usize = 4;
+const MAX_DIRECTORIES: usize = 4;
 
 /// Their working directory. In the run's root, interpreters and `make` would load files of the run on their own.
 pub const DIRECTORY: &str = "/";
@@ -51,10 +51,10 @@ impl UnconfinedCaller {
         let words: Vec<OsString> = std::iter::once(program)
             .chain(arguments.iter().copied())
             .flat_map(|word| self.words(word))
-            .take(MOST_WORDS)
+            .take(MAX_WORDS)
             .collect();
         let below = words.iter().map(|word| self.directory.join(word));
-        let mut directories: Vec<PathBuf> = below.filter(|path| path.is_dir()).take(MOST_DIRECTORIES).collect();
+        let mut directories: Vec<PathBuf> = below.filter(|path| path.is_dir()).take(MAX_DIRECTORIES).collect();
         directories.push(self.directory.clone());
         for word in &words {
             files.extend(self.named(word, &directories));

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::policy::PARENTS_OF_HOMES;
 
 /// The most homes that are read.
-const MOST_HOMES: usize = 256;
+const MAX_HOMES: usize = 256;
 
 /// The text of a passwd(5), read once for all questions.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ impl UserDatabase {
             is_ours || may_be_home(home)
         };
         let homes: BTreeSet<&Path> = self.users().filter(is_home).map(|(_, home)| home).collect();
-        homes.into_iter().take(MOST_HOMES).map(Path::to_path_buf).collect()
+        homes.into_iter().take(MAX_HOMES).map(Path::to_path_buf).collect()
     }
 
     /// The caller's own, and those in the usual places: no service has its home there.

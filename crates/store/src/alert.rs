@@ -16,10 +16,10 @@ use stockade::unconfined::{self, UnconfinedCaller};
 use stockade_sys::{file, process};
 
 /// Concurrent commands.
-const MOST: usize = 4;
+const MAX: usize = 4;
 
 /// Bytes of rows that wait for a running command to end.
-const MOST_WAITING: usize = 256 * 1024;
+const MAX_WAITING: usize = 256 * 1024;
 
 /// The time limit of a command.
 const SECONDS: u32 = 10;
@@ -75,7 +75,7 @@ impl Alerts {
             return;
         }
         let line = format!("{row}\n");
-        if self.waiting.len() + line.len() > MOST_WAITING {
+        if self.waiting.len() + line.len() > MAX_WAITING {
             self.untold += 1;
             return;
         }
@@ -88,7 +88,7 @@ impl Alerts {
     pub(super) fn go_on(&mut self) {
         // An error means that other code, which waits for any child, has reaped it.
         self.running.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
-        if self.running.len() < MOST {
+        if self.running.len() < MAX {
             self.start();
         }
     }

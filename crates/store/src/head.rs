@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use super::chain::Hash;
 
 /// Longer than any head.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum Head {
 impl Head {
     /// The content of the file.
     pub(super) fn of(file: &File) -> io::Result<Head> {
-        let mut bytes = [0; MOST];
+        let mut bytes = [0; MAX];
         // A regular file is read in whole.
         let length = file.read_at(&mut bytes, 0)?;
         Ok(str::from_utf8(&bytes[..length]).map_or(Head::Unreadable, Head::parse))

@@ -23,7 +23,7 @@ pub(super) const LONG: u64 = if cfg!(test) { 16 << 10 } else { 256 << 10 };
 const LAST_BYTES: u64 = 4 << 10;
 
 /// The most bytes that are read. Only a log that can't be taken in grows so long.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The file, locked. Others wait until the value is dropped.
 pub(super) struct Locked<'f> {
@@ -94,7 +94,7 @@ impl<'f> Locked<'f> {
     }
 
     fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
-        if end - start > MOST_BYTES {
+        if end - start > MAX_BYTES {
             return Err(io::Error::other("it is too long"));
         }
         let mut bytes = vec![0; (end - start) as usize];

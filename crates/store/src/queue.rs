@@ -8,10 +8,10 @@ use stockade::audit::Record;
 use stockade::mutex::lock;
 
 /// The queue's capacity. An open is recorded in some 10 µs, so this covers a disk stall of milliseconds.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// The part of it that allowed accesses may take, so that a flood of them displaces no denial and no answer.
-const MOST_ALLOWED: usize = MOST / 4 * 3;
+const MAX_ALLOWED: usize = MAX / 4 * 3;
 
 /// The wait for a full queue, once, until it moves again.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -66,7 +66,7 @@ impl Queue {
         let is_decision = matches!(noted.record, Record::Judged(_));
         let is_allowed = is_decision || matches!(noted.record, Record::Allowed(_));
         let deadline = if is_decision { PATIENCE_OF_DECISIONS } else { PATIENCE };
-        let most = if is_allowed { MOST_ALLOWED } else { MOST };
+        let most = if is_allowed { MAX_ALLOWED } else { MAX };
         let mut waiting = lock(&self.waiting);
         if waiting.records.len() >= most && !waiting.is_stuck && !waiting.is_closed {
             self.arrived.notify_one();
@@ -133,10 +133,10 @@ mod tests {
             });
         };
         let start = std::time::Instant::now();
-        (0..MOST + 1000).for_each(|_| note());
+        (0..MAX + 1000).for_each(|_| note());
         assert!(start.elapsed() < PATIENCE * 400, "{:?}", start.elapsed());
         let taken = queue.take(PATIENCE);
-        assert_eq!((taken.records.len(), taken.lost), (MOST, 1000));
+        assert_eq!((taken.records.len(), taken.lost), (MAX, 1000));
         note();
         queue.close();
         let taken = queue.take(PATIENCE);

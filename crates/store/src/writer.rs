@@ -27,10 +27,10 @@ use stockade_sys::signals::SignalSet;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// After this many failures, writing isn't tried again in this run.
-const MOST_FAILURES: u32 = 2;
+const MAX_FAILURES: u32 = 2;
 
 /// The most bytes of a run's accesses that are kept: about a quarter of a million accesses.
-const MOST_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
+const MAX_BYTES_OF_ACCESSES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
 /// Writes the records of one run, or of several, to the audit trail.
 ///
@@ -249,7 +249,7 @@ impl Writing {
         }
         let bytes = self.accesses.entry(entry.run.clone()).or_default();
         *bytes += entry.body.len();
-        *bytes <= MOST_BYTES_OF_ACCESSES
+        *bytes <= MAX_BYTES_OF_ACCESSES
     }
 
     /// Writes a batch.
@@ -306,7 +306,7 @@ impl Writing {
 
     /// The error is `None` if writing isn't even tried any more.
     fn append(&mut self, entries: &[Entry]) -> Result<Vec<super::Row>, Option<StoreError>> {
-        if self.failures >= MOST_FAILURES {
+        if self.failures >= MAX_FAILURES {
             return Err(None);
         }
         let state = self.notes.state.as_deref().ok_or(StoreError::Stateless)?;

@@ -30,8 +30,8 @@ impl Children {
     /// that ended meanwhile, and those below more processes than can be remembered, opened, or looked at in one call.
     /// The next call reaches it.
     pub fn signal(&self, number: i32, is_spared: impl Fn(i32) -> bool) {
-        const MOST_STEPS: usize = 1 << 16;
-        let mut steps = MOST_STEPS;
+        const MAX_STEPS: usize = 1 << 16;
+        let mut steps = MAX_STEPS;
         each_listed(&self.0, |child| {
             if !is_spared(child) {
                 match process_descriptor(child) {

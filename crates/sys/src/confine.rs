@@ -152,14 +152,14 @@ fn prctl(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
 /// the bounding set first, since dropping from it needs `CAP_SETPCAP`.
 pub fn drop_capabilities(holds_any: bool) -> io::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
-    const HIGHEST_POSSIBLE: libc::c_ulong = 63;
+    const MAX_POSSIBLE: libc::c_ulong = 63;
     #[repr(C)]
     struct Header {
         version: u32,
         pid: i32,
     }
     if holds_any {
-        for capability in 0..=HIGHEST_POSSIBLE {
+        for capability in 0..=MAX_POSSIBLE {
             match prctl(libc::PR_CAPBSET_DROP, capability) {
                 Ok(()) => {}
                 // EINVAL: past the last capability that this kernel knows.

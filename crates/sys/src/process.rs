@@ -386,9 +386,9 @@ fn set_policy(id: i32, policy: i32, parameter: &libc::sched_param) -> io::Result
 }
 
 fn be_least_nice(id: i32) -> io::Result<Before> {
-    const LEAST: i32 = -20;
+    const MIN: i32 = -20;
     let before = nice(id)?;
-    set_nice(id, LEAST)?;
+    set_nice(id, MIN)?;
     Ok(Before::Nice(before))
 }
 

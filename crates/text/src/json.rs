@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 use crate::visible::visible;
 
 /// No object that is read by its members has nearly as many, and memory has an end.
-const MOST_MEMBERS: usize = 1024;
+const MAX_MEMBERS: usize = 1024;
 
 /// Nor has a member nearly as long a name, of which copies are made.
-const LONGEST_NAME: usize = 64 * 1024;
+const MAX_NAME: usize = 64 * 1024;
 
 /// Deeper than any message; each level takes memory.
-const DEEPEST: usize = 1024;
+const MAX_DEPTH: usize = 1024;
 
 /// The name of an element of an array in a path of members.
 pub const ELEMENT: &str = "[]";
@@ -73,7 +73,7 @@ pub fn ambiguity(json: &[u8], is_odd: impl Fn(&[Cow<'_, str>], &str) -> bool) ->
         let start = at;
         at += 1;
         match byte {
-            b'{' | b'[' if levels.len() == DEEPEST => return Some(Ambiguity::Depth),
+            b'{' | b'[' if levels.len() == MAX_DEPTH => return Some(Ambiguity::Depth),
             b'{' | b'[' => {
                 is_name_next = *byte == b'{';
                 levels.push(is_name_next.then(HashSet::new));
@@ -178,7 +178,7 @@ impl<'de> Visitor<'de> for Members<'_, 'de> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(Name(name)) = map.next_key()? {
-            if self.0.len() >= MOST_MEMBERS || name.len() > LONGEST_NAME {
+            if self.0.len() >= MAX_MEMBERS || name.len() > MAX_NAME {
                 return Err(M::Error::custom("too many members, or too long a name"));
             }
             self.0.push((name, map.next_value()?));

@@ -14,7 +14,7 @@ use stockade::approve::socket::WaitingQuestion;
 /// The most answers in the history.
 const HISTORY: usize = 50;
 /// The most characters in a line.
-const LONGEST: usize = 500;
+const MAX_LENGTH: usize = 500;
 
 /// The action to take.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl State {
             KeyCode::Up => self.step(questions, -1),
             KeyCode::PageDown => self.scroll = self.scroll.saturating_add(3),
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
-            KeyCode::Char(letter) if self.typed.chars().count() < LONGEST => {
+            KeyCode::Char(letter) if self.typed.chars().count() < MAX_LENGTH => {
                 self.is_leaving = false;
                 if self.typed.is_empty() {
                     self.meant_for = self.selected;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::machine;
 
 /// More of the machine than this, taken by others, and it wasn't idle.
-const MOST: f64 = 0.05;
+const MAX: f64 = 0.05;
 /// Ticks of `/proc/stat` in a second (`USER_HZ`, the same on all machines that Stockade knows).
 const TICKS: f64 = 100.0;
 
@@ -48,7 +48,7 @@ impl Since {
 
 impl Company {
     pub fn is_idle(&self) -> bool {
-        self.share <= MOST
+        self.share <= MAX
     }
 }
 

@@ -13,7 +13,7 @@ use crate::constant;
 use crate::value::Value;
 
 /// Maximum number of elements that are passed to a callback one by one.
-const MOST_ELEMENTS: usize = 64;
+const MAX_ELEMENTS: usize = 64;
 
 impl<'a> Reader<'a, '_> {
     /// What a method makes of its object, where it changes that.
@@ -97,7 +97,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn called_with_each(&mut self, all: &[Value], name: &str, callback: &Value, at: Span) -> Value {
-        let elements = match all.len() <= MOST_ELEMENTS {
+        let elements = match all.len() <= MAX_ELEMENTS {
             true => all.to_vec(),
             false => vec![any(all)],
         };
@@ -125,7 +125,7 @@ impl<'a> Reader<'a, '_> {
             Some(start) => start.clone(),
             None => elements.next().cloned().unwrap_or(Value::Nothing),
         };
-        for element in elements.take(MOST_ELEMENTS) {
+        for element in elements.take(MAX_ELEMENTS) {
             let given = Arguments::of(vec![value, element.clone(), Value::Unknown, Value::Unknown]);
             value = self.call_value(callback, None, &given, at);
         }
@@ -147,7 +147,7 @@ impl<'a> Reader<'a, '_> {
             },
             "values" | "keys" | "entries" => listed(&fields, name).unwrap_or(Value::Unknown),
             "forEach" => {
-                for (name, value) in fields.into_iter().take(MOST_ELEMENTS) {
+                for (name, value) in fields.into_iter().take(MAX_ELEMENTS) {
                     let given = Arguments::of(vec![value, name.as_str().into()]);
                     self.call_value(&first, None, &given, at);
                 }

@@ -10,7 +10,7 @@ use crate::reading::Reading;
 use crate::value::Value;
 
 /// Maximum number of parents of a class that are searched.
-const MOST_PARENTS: usize = 16;
+const MAX_PARENTS: usize = 16;
 
 /// A method and where it was found.
 pub struct Method<'a> {
@@ -72,7 +72,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Whether a class extends one that isn't the script's, which calls its methods.
     fn foreign_parent(&self, mut class: usize) -> bool {
-        for _ in 0..MOST_PARENTS {
+        for _ in 0..MAX_PARENTS {
             match self.own.get(class) {
                 Some(Own::Class { parent, .. }) => match parent {
                     Some(Value::Own(parent)) => class = *parent,
@@ -95,7 +95,7 @@ impl<'a> Reader<'a, '_> {
         let constructor = methods(class).find(|method| method.kind.is_constructor() && method.value.body.is_some());
         if constructor.is_none() || parent.is_none() {
             if let Some(parent) = &parent
-                && depth < MOST_PARENTS
+                && depth < MAX_PARENTS
             {
                 self.initialise_parent(parent, object, arguments, at, depth);
             }
@@ -191,7 +191,7 @@ impl<'a> Reader<'a, '_> {
     /// A method by its name, of the class or a parent of it.
     pub fn find_method(&self, class: usize, name: &str, is_static: bool) -> Option<Method<'a>> {
         let mut own = class;
-        for _ in 0..MOST_PARENTS {
+        for _ in 0..MAX_PARENTS {
             let Some(Own::Class {
                 class, around, parent, ..
             }) = self.own.get(own)

@@ -221,7 +221,7 @@ fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value 
         let mut next = Vec::new();
         for part in value.something().unwrap_or(Value::Unknown).alternatives() {
             let part = part.text();
-            next.extend(all.iter().take(Value::MOST_ALTERNATIVES).map(|before| {
+            next.extend(all.iter().take(Value::MAX_ALTERNATIVES).map(|before| {
                 if part.is_unknown() {
                     return below(before);
                 }
@@ -232,7 +232,7 @@ fn put_together(begins_anew: bool, first: Text, arguments: &Arguments) -> Value 
             }));
         }
         all = next;
-        all.truncate(Value::MOST_ALTERNATIVES + 1);
+        all.truncate(Value::MAX_ALTERNATIVES + 1);
     }
     if arguments.has_more {
         all = all.iter().map(|path| path.joined(&Text::unknown())).collect();

@@ -13,7 +13,7 @@ use crate::scopes::Flow;
 use crate::value::Value;
 
 /// Maximum depth of nested calls that are followed.
-const MOST_FRAMES: usize = 8;
+const MAX_FRAMES: usize = 8;
 
 impl<'a> Reader<'a, '_> {
     /// A function's value; one of a class has that as its home.
@@ -63,7 +63,7 @@ impl<'a> Reader<'a, '_> {
             self.escape_all(arguments, at);
             return Value::List(Rc::default());
         }
-        if self.frames.len() >= MOST_FRAMES && inside == 0 {
+        if self.frames.len() >= MAX_FRAMES && inside == 0 {
             self.escape(&Value::Own(own), at);
         }
         let frame = Frame {
@@ -72,7 +72,7 @@ impl<'a> Reader<'a, '_> {
             home,
             ..Frame::default()
         };
-        let is_followed = inside <= usize::from(may_repeat) && self.frames.len() < MOST_FRAMES;
+        let is_followed = inside <= usize::from(may_repeat) && self.frames.len() < MAX_FRAMES;
         let run = |reader: &mut Self| reader.framed(frame, around, |reader| reader.run_code(code, arguments));
         let Some(frame) = is_followed.then(|| self.deeper(run)).flatten() else {
             self.escape_all(arguments, at);

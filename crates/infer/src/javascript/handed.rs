@@ -45,8 +45,8 @@ impl Reader<'_, '_> {
     }
 
     fn hand_value(&mut self, value: &Value, at: Span, depth: usize) {
-        const DEEPEST: usize = 4;
-        if depth > DEEPEST {
+        const MAX_DEPTH: usize = 4;
+        if depth > MAX_DEPTH {
             return;
         }
         match value {

@@ -5,7 +5,7 @@
 //! brackets close none from outside of it: a text that misleads this reader about its strings gains nothing.
 
 /// Maximum depth that is parsed; an open bracket counts as [`BRACKET`].
-const MOST: usize = 6000;
+const MAX: usize = 6000;
 const BRACKET: usize = 3;
 
 /// Words behind which an expression or statement nests.
@@ -70,12 +70,12 @@ pub fn is_too_deep(source: &str) -> bool {
         if !byte.is_ascii_whitespace() {
             operand_before = matches!(byte, b')' | b']' | b'}' | b'`');
         }
-        if depth.most > MOST {
+        if depth.most > MAX {
             return true;
         }
         at += 1;
     }
-    depth.most > MOST
+    depth.most > MAX
 }
 
 struct Depth {

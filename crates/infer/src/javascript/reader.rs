@@ -16,11 +16,11 @@ use crate::table::Table;
 use crate::value::Value;
 
 /// Maximum number of expressions and statements that are visited.
-const MOST_STEPS: usize = 200_000;
+const MAX_STEPS: usize = 200_000;
 /// How deep they nest, calls included: the limit that the stack allows.
-const DEEPEST: usize = 2500;
+const MAX_DEPTH: usize = 2500;
 /// Maximum number of visits of one function that is only referenced.
-const MOST_VISITS: usize = 4;
+const MAX_VISITS: usize = 4;
 
 /// A definition of the script.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             scope: MODULE,
             own: Vec::new(),
             frames: Vec::new(),
-            work: Work::of(language, MOST_STEPS, DEEPEST),
+            work: Work::of(language, MAX_STEPS, MAX_DEPTH),
             waiting: VecDeque::new(),
             visits: HashMap::new(),
             escaped: HashSet::new(),
@@ -165,7 +165,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             Some(Own::Function { code, .. }) => {
                 let visits = self.visits.entry(code.start()).or_default();
                 *visits += 1;
-                if *visits <= MOST_VISITS {
+                if *visits <= MAX_VISITS {
                     self.waiting.push_back(own);
                 }
             }
@@ -210,7 +210,7 @@ impl<'a, 'r> Reader<'a, 'r> {
 
 impl Reading for Reader<'_, '_> {
     type Name = SymbolId;
-    const MOST_REPEATS: usize = 4096;
+    const MAX_REPEATS: usize = 4096;
 
     fn work(&mut self) -> &mut Work {
         &mut self.work

@@ -13,7 +13,7 @@ use super::reader::Reader;
 use crate::arguments::Arguments;
 
 /// Maximum number of argument lists of one call.
-const MOST_WAYS: usize = 16;
+const MAX_WAYS: usize = 16;
 
 impl Reader<'_, '_> {
     /// Calls an API by its qualified name; `receiver` is the path or URL of a method's object.
@@ -163,7 +163,7 @@ fn ways(positional: &[Value]) -> Vec<Vec<Value>> {
                 .map(|one| [std::slice::from_ref(one), &positional[1..]].concat());
             return each
                 .flat_map(|positional| ways(&positional))
-                .take(MOST_WAYS * MOST_WAYS)
+                .take(MAX_WAYS * MAX_WAYS)
                 .collect();
         }
         _ => return vec![positional.to_vec()],
@@ -171,7 +171,7 @@ fn ways(positional: &[Value]) -> Vec<Vec<Value>> {
     let mut lists: Vec<Vec<Value>> = vec![Vec::new()];
     for word in words.iter() {
         let each = match word.alternatives() {
-            each if each.len() * lists.len() <= MOST_WAYS => each,
+            each if each.len() * lists.len() <= MAX_WAYS => each,
             _ => vec![Value::Unknown],
         };
         lists = lists

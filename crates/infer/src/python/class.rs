@@ -12,7 +12,7 @@ use super::reader::{Frame, Reader};
 use crate::arguments::Arguments;
 
 /// Maximum number of classes in a lineage, with the class itself.
-const MOST_BASES: usize = 32;
+const MAX_BASES: usize = 32;
 
 impl<'a> Reader<'a, '_> {
     pub fn define_class(&mut self, def: &'a StmtClassDef) {
@@ -60,7 +60,7 @@ impl<'a> Reader<'a, '_> {
         let mut waiting = std::collections::VecDeque::from([class]);
         let mut lineage = Vec::new();
         while let Some(number) = waiting.pop_front()
-            && lineage.len() < MOST_BASES
+            && lineage.len() < MAX_BASES
         {
             if let Some(Own::Class(class)) = self.own.get(number) {
                 waiting.extend(class.bases.iter().filter_map(|base| match base {

@@ -62,11 +62,11 @@ impl Reader<'_, '_> {
     /// Lines that bind the names of a code as they are bound here, since it is read by itself. A module that is bound nowhere
     /// may be: the code would fail without it.
     fn bindings(&mut self, code: &str, namespaces: &[Value], by: &str, at: &Range<usize>) -> String {
-        const MOST: usize = 256;
+        const MAX: usize = 256;
         let scope = self.scope();
         let mut lines = String::new();
         let names = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        for name in names.filter(|name| !name.is_empty()).take(MOST) {
+        for name in names.filter(|name| !name.is_empty()).take(MAX) {
             let start = name.as_ptr() as usize - code.as_ptr() as usize;
             let follows = code[..start].ends_with(['.', '/', '\'', '"']);
             let given = namespaces.iter().rev().find_map(|space| field(space, name));
@@ -109,7 +109,7 @@ fn field(namespace: &Value, name: &str) -> Option<Value> {
 
 /// The line that binds a name to a value.
 fn line_of(name: &str, value: &Value) -> Option<String> {
-    const LONGEST: usize = 4096;
+    const MAX_LENGTH: usize = 4096;
     Some(match value {
         Value::Api(path) if path.contains(|c: char| !c.is_alphanumeric() && c != '_' && c != '.') => return None,
         Value::Api(path) => match path.rsplit_once('.') {
@@ -117,7 +117,7 @@ fn line_of(name: &str, value: &Value) -> Option<String> {
             None => format!("import {path} as {name}\n"),
         },
         Value::Text(text) => {
-            let text = text.exact().filter(|text| text.len() <= LONGEST)?;
+            let text = text.exact().filter(|text| text.len() <= MAX_LENGTH)?;
             let text: String = text.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
             format!("{name} = '{text}'\n")
         }

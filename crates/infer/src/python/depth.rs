@@ -6,10 +6,10 @@
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
-const MOST_BRACKETS: usize = 200;
-const MOST_INDENTS: usize = 100;
+const MAX_BRACKETS: usize = 200;
+const MAX_INDENTS: usize = 100;
 /// Maximum number of operators, prefixes and calls without a comma between them, over all open brackets.
-const LONGEST_CHAIN: usize = 2000;
+const MAX_CHAIN: usize = 2000;
 
 /// Returns the reason if a text nests too deep.
 pub fn too_deep(source: &str) -> Option<&'static str> {
@@ -27,10 +27,10 @@ pub fn too_deep(source: &str) -> Option<&'static str> {
             TokenKind::Dedent => indents = indents.saturating_sub(1),
             kind => nesting.take(kind),
         }
-        if indents > MOST_INDENTS || nesting.levels.len() > MOST_BRACKETS {
+        if indents > MAX_INDENTS || nesting.levels.len() > MAX_BRACKETS {
             return Some("its code nests too deep");
         }
-        if nesting.chain > LONGEST_CHAIN {
+        if nesting.chain > MAX_CHAIN {
             return Some("an expression of it is too long");
         }
     }

@@ -14,7 +14,7 @@ use super::own::{Body, Own};
 use super::reader::Reader;
 
 /// Maximum elements of a literal read one by one; of a longer one, only those that aren't constant.
-const LONGEST_LITERAL: usize = 1024;
+const MAX_LITERAL: usize = 1024;
 
 impl<'a> Reader<'a, '_> {
     /// The value of an expression. A function here is referenced, not called.
@@ -211,7 +211,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn listed(&mut self, elements: &'a [Expr]) -> Value {
-        if elements.len() > LONGEST_LITERAL {
+        if elements.len() > MAX_LITERAL {
             for element in elements.iter().filter(|element| !element.is_literal_expr()) {
                 self.value(element);
             }
@@ -230,7 +230,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn record(&mut self, dict: &'a ruff_python_ast::ExprDict) -> Value {
-        let is_long = dict.items.len() > LONGEST_LITERAL;
+        let is_long = dict.items.len() > MAX_LITERAL;
         let mut fields = Some(Vec::new());
         for item in &dict.items {
             if is_long && item.value.is_literal_expr() {

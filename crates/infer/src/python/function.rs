@@ -16,9 +16,9 @@ use super::reader::{Frame, Reader};
 use crate::arguments::Arguments;
 
 /// Maximum depth of nested calls that are followed.
-const DEEPEST_CALL: usize = 24;
+const MAX_CALL_DEPTH: usize = 24;
 /// Maximum number of active calls of one function.
-const MOST_RECURSIONS: usize = 2;
+const MAX_RECURSIONS: usize = 2;
 
 /// Decorators that return the function itself.
 const PLAIN_DECORATORS: &[&str] = &[
@@ -141,11 +141,11 @@ impl<'a> Reader<'a, '_> {
             .iter()
             .filter(|frame| frame.function == Some(number))
             .count();
-        if running >= MOST_RECURSIONS && function.is_generator {
+        if running >= MAX_RECURSIONS && function.is_generator {
             // The recursive call yields the same values as this one and adds none.
             return self.iterable(Value::Nothing);
         }
-        if running >= MOST_RECURSIONS || self.frames.len() > DEEPEST_CALL || !self.work().step(2) {
+        if running >= MAX_RECURSIONS || self.frames.len() > MAX_CALL_DEPTH || !self.work().step(2) {
             return Value::Unknown;
         }
         self.visited.insert(number);

@@ -7,16 +7,16 @@ use super::reader::Reader;
 
 impl Reader<'_, '_> {
     /// Maximum number of elements of one list taken individually.
-    const MOST_ELEMENTS: usize = 64;
+    const MAX_ELEMENTS: usize = 64;
 
     /// The elements of a known list, else the value of any element. Unseen code may have filled an empty list.
     pub fn elements(&mut self, value: &Value) -> Result<Vec<Value>, Value> {
         match value {
             Value::List(values) if values.is_empty() => Err(Value::Unknown),
-            Value::List(values) if values.len() <= Self::MOST_ELEMENTS => Ok(values.to_vec()),
+            Value::List(values) if values.len() <= Self::MAX_ELEMENTS => Ok(values.to_vec()),
             Value::List(values) => Err(Value::either(values.to_vec())),
             Value::Record(fields) if fields.is_empty() => Err(Value::Unknown),
-            Value::Record(fields) if fields.len() <= Self::MOST_ELEMENTS => {
+            Value::Record(fields) if fields.len() <= Self::MAX_ELEMENTS => {
                 Ok(fields.iter().map(|(name, _)| name.as_str().into()).collect())
             }
             Value::Own(number) => match self.get(*number) {

@@ -73,9 +73,9 @@ impl Frame {
 }
 
 /// Maximum steps of one reading: some tenths of a second.
-const MOST_STEPS: usize = 300_000;
+const MAX_STEPS: usize = 300_000;
 /// Maximum recursion depth of the reader: bounds its stack.
-const DEEPEST: usize = 3000;
+const MAX_DEPTH: usize = 3000;
 
 impl<'a, 's> Reader<'a, 's> {
     pub fn new(setting: &'s Setting) -> Self {
@@ -94,7 +94,7 @@ impl<'a, 's> Reader<'a, 's> {
             star: None,
             options: HashMap::new(),
             has_left: false,
-            work: Work::of(Language::Python, MOST_STEPS, DEEPEST),
+            work: Work::of(Language::Python, MAX_STEPS, MAX_DEPTH),
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a, 's> Reader<'a, 's> {
 
 impl Reading for Reader<'_, '_> {
     type Name = String;
-    const MOST_REPEATS: usize = 128;
+    const MAX_REPEATS: usize = 128;
 
     fn work(&mut self) -> &mut Work {
         &mut self.work

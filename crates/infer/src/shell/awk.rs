@@ -71,7 +71,7 @@ struct Program {
 
 impl Program {
     /// Maximum number of tokens that are examined; people write about a hundred.
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
 
     fn of<'t>(text: &Text, assigned: impl Iterator<Item = &'t Text>) -> Program {
         let tokens = tokens(&text.marked());
@@ -147,7 +147,7 @@ impl Program {
     }
 
     fn read(&self, acts: &mut Vec<Act>) {
-        if self.tokens.len() >= Program::MOST {
+        if self.tokens.len() >= Program::MAX {
             return acts.push(Act::Opaque(Opaque::TooMuch("a long program for awk")));
         }
         let mut depth = 0usize;
@@ -235,7 +235,7 @@ fn started(line: Text) -> Act {
 fn tokens(source: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = source;
-    while let Some(letter) = rest.chars().next().filter(|_| tokens.len() < Program::MOST) {
+    while let Some(letter) = rest.chars().next().filter(|_| tokens.len() < Program::MAX) {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let length = match letter {
             '#' => rest.find('\n').unwrap_or(rest.len()),

@@ -96,7 +96,7 @@ impl Reader<'_> {
             self.state.directories = vec!["~".into()];
             return;
         };
-        const MOST: usize = 4;
+        const MAX: usize = 4;
         let before = match self.state.directories.is_empty() {
             true => vec![Text::from(".")],
             false => self.state.directories.clone(),
@@ -116,7 +116,7 @@ impl Reader<'_> {
                 }
             }
         }
-        if after.len() > MOST {
+        if after.len() > MAX {
             after = vec![Text::unknown()];
         }
         self.state.directories = match &after[..] {
@@ -308,8 +308,8 @@ impl Reader<'_> {
     }
 
     fn evaluate(&mut self, arguments: &[Field]) {
-        const MOST_WORDS: usize = 1000;
-        if arguments.len() > MOST_WORDS {
+        const MAX_WORDS: usize = 1000;
+        if arguments.len() > MAX_WORDS {
             return self.opaque(Opaque::TooMuch("too many words for one command"), "eval");
         }
         let mut code: Field = vec!["".into()];

@@ -182,11 +182,11 @@ impl Reader<'_> {
                 let Some(exact) = text.exact() else {
                     return making.push(&field);
                 };
-                const MOST: usize = 64;
+                const MAX: usize = 64;
                 if exact.starts_with(char::is_whitespace) {
                     making.end();
                 }
-                for (at, word) in exact.split_whitespace().take(MOST).enumerate() {
+                for (at, word) in exact.split_whitespace().take(MAX).enumerate() {
                     if at > 0 {
                         making.end();
                     }

@@ -32,7 +32,7 @@ impl Feed {
 
     /// Its words, for `xargs` and `read`.
     pub fn words(&self) -> Vec<Field> {
-        const MOST: usize = 64;
+        const MAX: usize = 64;
         let Feed::Text(field) = self else {
             return vec![vec![Text::unknown()]];
         };
@@ -40,7 +40,7 @@ impl Feed {
             [text] => match text.exact() {
                 Some(exact) => exact
                     .split_whitespace()
-                    .take(MOST)
+                    .take(MAX)
                     .map(|word| vec![word.into()])
                     .collect(),
                 None => vec![field.clone()],

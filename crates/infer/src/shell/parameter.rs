@@ -231,8 +231,8 @@ impl Reader<'_> {
 
     /// Applies `%`, `#`, `/` and the other operators to a text.
     fn cut(&mut self, text: &Text, operator: &str) -> Text {
-        const LONGEST: usize = 1024;
-        let Some(exact) = text.exact().filter(|exact| exact.len() <= LONGEST) else {
+        const MAX_LENGTH: usize = 1024;
+        let Some(exact) = text.exact().filter(|exact| exact.len() <= MAX_LENGTH) else {
             return match operator.starts_with('%') {
                 true => Text::from(text.prefix()).then(&Text::unknown()),
                 false => Text::unknown(),
@@ -283,9 +283,9 @@ pub(super) fn texts(value: &Value) -> Field {
 }
 
 fn any_of(items: &[Value]) -> Field {
-    const MOST: usize = 8;
-    let mut all: Field = items.iter().flat_map(texts).take(MOST + 1).collect();
-    if all.is_empty() || all.len() > MOST {
+    const MAX: usize = 8;
+    let mut all: Field = items.iter().flat_map(texts).take(MAX + 1).collect();
+    if all.is_empty() || all.len() > MAX {
         all = vec![Text::unknown()];
     }
     all

@@ -55,8 +55,8 @@ fn select_as_for(tokens: &mut [Token]) {
 
 /// Bounds the nesting of brackets, regardless of quotes, and the count of openings, in case quotes hide their ends.
 fn check_nesting(text: &str) -> Result<(), Opaque> {
-    const DEEPEST: usize = 64;
-    const MOST: usize = 2000;
+    const MAX_DEPTH: usize = 64;
+    const MAX: usize = 2000;
     let (mut depth, mut openings, mut before) = (0usize, 0usize, b' ');
     for byte in text.bytes() {
         match byte {
@@ -68,7 +68,7 @@ fn check_nesting(text: &str) -> Result<(), Opaque> {
             b'`' => openings += 1,
             _ => {}
         }
-        if depth > DEEPEST || openings > MOST {
+        if depth > MAX_DEPTH || openings > MAX {
             return Err(Opaque::TooMuch("brackets too deep in one another"));
         }
         before = byte;
@@ -78,14 +78,14 @@ fn check_nesting(text: &str) -> Result<(), Opaque> {
 
 /// Bounds the nesting of compound commands; a word that only looks like a keyword counts too.
 fn check_tokens(tokens: &[Token]) -> Result<(), Opaque> {
-    const DEEPEST: usize = 40;
-    const MOST_CASES: usize = 8;
-    const LONGEST_NUMBER: usize = 9;
+    const MAX_DEPTH: usize = 40;
+    const MAX_CASES: usize = 8;
+    const MAX_NUMBER: usize = 9;
     let mut open: Vec<&str> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let text = token.to_str();
         let is_word = matches!(token, Token::Word(..));
-        if is_word && text.len() > LONGEST_NUMBER && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        if is_word && text.len() > MAX_NUMBER && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let is_redirection =
                 matches!(tokens.get(at + 1), Some(Token::Operator(next, _)) if next.starts_with(['<', '>']));
             if is_redirection {
@@ -107,7 +107,7 @@ fn check_tokens(tokens: &[Token]) -> Result<(), Opaque> {
         };
         open.push(end);
         let cases = open.iter().filter(|end| **end == "esac").count();
-        if open.len() > DEEPEST || cases > MOST_CASES {
+        if open.len() > MAX_DEPTH || cases > MAX_CASES {
             return Err(Opaque::TooMuch("commands too deep in one another"));
         }
     }

@@ -2,8 +2,8 @@
 
 /// Whether a pattern matches a whole text; `None` if it uses unsupported syntax.
 pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
-    const LONGEST: usize = 256;
-    if pattern.contains(['[', '(', '\\']) || pattern.len() > LONGEST || text.len() > LONGEST {
+    const MAX_LENGTH: usize = 256;
+    if pattern.contains(['[', '(', '\\']) || pattern.len() > MAX_LENGTH || text.len() > MAX_LENGTH {
         return None;
     }
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());

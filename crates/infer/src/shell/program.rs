@@ -115,8 +115,8 @@ pub(super) fn acts(words: &[Text]) -> Vec<Act> {
         return vec![Act::Opaque(Opaque::UnknownProgram(program.shown()))];
     };
     // Programs that start other programs are followed word by word.
-    const MOST_WORDS: usize = 1000;
-    if words.len() > MOST_WORDS {
+    const MAX_WORDS: usize = 1000;
+    if words.len() > MAX_WORDS {
         return vec![Act::Opaque(Opaque::TooMuch("too many words for one command"))];
     }
     let name = base_name(path);

@@ -44,12 +44,12 @@ pub(super) fn closing(text: &str, end: char) -> Option<usize> {
 /// Expands `a{b,c}d` and `{1..3}` in an unexpanded word; returns the word itself if it has no braces to expand.
 pub(super) fn braces(word: &str) -> Vec<String> {
     /// Maximum number of words from one; a brace that would exceed it stays unexpanded.
-    const MOST: usize = 64;
+    const MAX: usize = 64;
     let mut done = Vec::new();
     let mut open = vec![word.to_string()];
     while let Some(word) = open.pop() {
         match one_brace(&word) {
-            Some(mut further) if open.len() + done.len() + further.len() <= MOST => {
+            Some(mut further) if open.len() + done.len() + further.len() <= MAX => {
                 further.reverse();
                 open.append(&mut further);
             }
@@ -96,8 +96,8 @@ fn one_brace(word: &str) -> Option<Vec<String>> {
 /// Expands the first brace from `at` on; the text before it is kept as it is.
 fn prefixed(word: &str, at: usize) -> Option<Vec<String>> {
     /// Maximum length of a word, which bounds the number of quotes before a brace.
-    const LONGEST: usize = 2048;
-    if word.len() > LONGEST {
+    const MAX_LENGTH: usize = 2048;
+    if word.len() > MAX_LENGTH {
         return None;
     }
     let (head, tail) = word.split_at_checked(at)?;

@@ -152,10 +152,10 @@ impl Reader<'_> {
     }
 
     fn appended(&mut self, name: &str, value: Value) -> Value {
-        const MOST: usize = 256;
+        const MAX: usize = 256;
         match (self.state.variables.get(name), value) {
             (Some(Value::List(before)), Value::List(more)) => {
-                Value::List(Rc::new(before.iter().chain(more.iter()).take(MOST).cloned().collect()))
+                Value::List(Rc::new(before.iter().chain(more.iter()).take(MAX).cloned().collect()))
             }
             (Some(before), value) => {
                 let mut field = texts(before);
@@ -268,9 +268,9 @@ fn declares(name: &Field) -> bool {
 
 /// The possible word lists: all combinations if they are few; else each text of each word once.
 fn choices(fields: &[Field]) -> Vec<Vec<Text>> {
-    const MOST: usize = 8;
+    const MAX: usize = 8;
     let all = fields.iter().fold(1usize, |all, field| all.saturating_mul(field.len()));
-    if all > MOST {
+    if all > MAX {
         let rounds = fields.iter().map(Vec::len).max().unwrap_or(1);
         let at = |round: usize| {
             fields

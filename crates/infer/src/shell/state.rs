@@ -37,7 +37,7 @@ pub(super) struct State {
 
 impl State {
     /// Maximum number of variables that are tracked.
-    const MOST_VARIABLES: usize = 1024;
+    const MAX_VARIABLES: usize = 1024;
 
     pub fn new() -> State {
         State {
@@ -52,7 +52,7 @@ impl State {
     }
 
     pub fn set(&mut self, name: &str, value: Value) {
-        if self.variables.len() < Self::MOST_VARIABLES || self.variables.contains_key(name) {
+        if self.variables.len() < Self::MAX_VARIABLES || self.variables.contains_key(name) {
             self.variables.insert(name.to_string(), value);
         }
     }

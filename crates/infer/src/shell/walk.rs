@@ -34,9 +34,9 @@ pub(super) struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     /// Maximum number of commands and words that are examined; a longer script is reported as too much.
-    const MOST_STEPS: usize = 30_000;
+    const MAX_STEPS: usize = 30_000;
     /// Maximum nesting of calls and substitutions.
-    const DEEPEST: usize = 8;
+    const MAX_DEPTH: usize = 8;
 
     pub fn new(setting: &'s Setting) -> Self {
         Reader {
@@ -104,14 +104,14 @@ impl<'s> Reader<'s> {
     /// Counts a step; returns false once the budget is spent.
     pub fn step(&mut self) -> bool {
         self.steps += 1;
-        if self.steps == Self::MOST_STEPS {
+        if self.steps == Self::MAX_STEPS {
             self.act(Act::Opaque(Opaque::TooMuch("too many commands")), "shell");
         }
-        self.steps < Self::MOST_STEPS
+        self.steps < Self::MAX_STEPS
     }
 
     fn deeper(&mut self, of: impl FnOnce(&mut Self)) {
-        if self.depth >= Self::DEEPEST {
+        if self.depth >= Self::MAX_DEPTH {
             return self.act(Act::Opaque(Opaque::TooMuch("calls too deep in one another")), "shell");
         }
         self.depth += 1;
@@ -121,8 +121,8 @@ impl<'s> Reader<'s> {
 
     /// Records an act, done in the current directory.
     pub fn act(&mut self, act: Act, by: &str) {
-        const MOST: usize = 4096;
-        if self.found.len() >= MOST {
+        const MAX: usize = 4096;
+        if self.found.len() >= MAX {
             return;
         }
         if matches!(&act, Act::Read(path) if path.exact() == Some(&self.setting.script_path())) {
@@ -360,7 +360,7 @@ impl<'s> Reader<'s> {
 
     /// Runs a loop's body once for each value.
     fn each(&mut self, name: &str, values: Option<Vec<Field>>, body: &CompoundList) {
-        const MOST: usize = 64;
+        const MAX: usize = 64;
         let values = match values {
             Some(values) => values,
             None => self
@@ -369,7 +369,7 @@ impl<'s> Reader<'s> {
                 .as_ref()
                 .map_or_else(|| vec![vec![Text::unknown()]], |all| all.to_vec()),
         };
-        if values.len() > MOST {
+        if values.len() > MAX {
             self.state.set(name, Value::Unknown);
             return self.perhaps(|reader| reader.list(body));
         }
@@ -436,14 +436,14 @@ pub(super) fn joined(field: &Field) -> Value {
 
 /// Appends output to earlier output.
 pub(super) fn join(output: &mut Field, further: &Field) {
-    const MOST: usize = 8;
+    const MAX: usize = 8;
     if output.is_empty() {
         return output.extend(further.iter().cloned());
     }
     let both = output
         .iter()
         .flat_map(|first| further.iter().map(|second| first.then(second)));
-    *output = both.take(MOST).collect();
+    *output = both.take(MAX).collect();
 }
 
 fn without_newline(text: &Text) -> Text {

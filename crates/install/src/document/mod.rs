@@ -9,7 +9,7 @@ mod toml;
 use std::ops::Range;
 
 /// The most bytes of a settings file. Claude Code keeps its history in the same file as its servers.
-pub const MOST_BYTES: usize = 64 << 20;
+pub const MAX_BYTES: usize = 64 << 20;
 
 /// What a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

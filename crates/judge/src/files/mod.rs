@@ -285,7 +285,7 @@ enum Last {
 /// The path that the kernel would resolve an absolute path to, even if its end doesn't exist yet. `None` if links
 /// form a loop, or `..` follows a missing component.
 fn real(path: &Path, last: Last) -> Option<PathBuf> {
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut rest: VecDeque<OsString> = parts(path).collect();
     let mut found = PathBuf::from("/");
     let mut links = 0;
@@ -302,7 +302,7 @@ fn real(path: &Path, last: Last) -> Option<PathBuf> {
         match fs::read_link(&next) {
             Ok(target) if !rest.is_empty() || last == Last::Follow => {
                 links += 1;
-                if links > MOST_LINKS {
+                if links > MAX_LINKS {
                     return None;
                 }
                 if target.is_absolute() {

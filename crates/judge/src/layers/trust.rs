@@ -20,7 +20,7 @@ const LOCK: &str = "trusted.lock";
 const VERSION: u32 = 1;
 
 /// Each pin has at most a mebibyte of text; no person trusts so many large ones.
-const LARGEST: u64 = 64 << 20;
+const MAX_SIZE: u64 = 64 << 20;
 
 /// The pinned content of one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,9 +226,9 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
         return Err(strange());
     }
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::Read::take(file, LARGEST + 1), &mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other(format!("it is larger than {LARGEST} bytes")));
+    io::Read::read_to_end(&mut io::Read::take(file, MAX_SIZE + 1), &mut bytes)?;
+    if bytes.len() as u64 > MAX_SIZE {
+        return Err(io::Error::other(format!("it is larger than {MAX_SIZE} bytes")));
     }
     Ok(bytes)
 }

@@ -23,20 +23,20 @@ use crate::rules::{cover, requested};
 use crate::session::Session;
 
 /// The longest request.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// Questions that are open to people at once.
-const MOST_OPEN: usize = 8;
+const MAX_OPEN: usize = 8;
 
 /// Questions to people within [`RATE_TIME`].
-const MOST_AT_ONCE: usize = 20;
+const MAX_AT_ONCE: usize = 20;
 const RATE_TIME: Duration = Duration::from_secs(60);
 
 /// How long a no counts for the same target.
 const NO_LASTS: Duration = Duration::from_secs(120);
 
 /// Targets with a no that are remembered.
-const MOST_REMEMBERED: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
 /// This much earlier than the run an answer is given up.
 const EARLIER: Duration = Duration::from_millis(250);
@@ -72,10 +72,10 @@ impl Limits {
         if self.refused.contains_key(key) {
             return Err("it was refused a short time ago");
         }
-        if self.open >= MOST_OPEN {
+        if self.open >= MAX_OPEN {
             return Err("too many questions are open");
         }
-        if self.recent.len() >= MOST_AT_ONCE {
+        if self.recent.len() >= MAX_AT_ONCE {
             return Err("too much was asked within a minute");
         }
         self.open += 1;
@@ -85,7 +85,7 @@ impl Limits {
 
     fn end(&mut self, key: (String, String), is_yes: bool) {
         self.open = self.open.saturating_sub(1);
-        if !is_yes && self.refused.len() < MOST_REMEMBERED {
+        if !is_yes && self.refused.len() < MAX_REMEMBERED {
             self.refused.insert(key, Instant::now());
         }
     }
@@ -133,7 +133,7 @@ pub fn serve(session: &Arc<Session>, socket: UnixStream) {
         socket: Mutex::new(socket),
         open: Mutex::default(),
     });
-    let mut lines = Lines::up_to(reading, LONGEST);
+    let mut lines = Lines::up_to(reading, MAX_LENGTH);
     while let Ok(Some(line)) = lines.next() {
         if let Ok(Withdrawn { withdrawn }) = serde_json::from_slice(line) {
             session.withdraw(conversation.open().remove(&withdrawn));
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(limits.begin(&key(0)), Ok(()));
         limits.end(key(0), false);
         assert!(limits.begin(&key(0)).is_err());
-        for target in 1..MOST_AT_ONCE {
+        for target in 1..MAX_AT_ONCE {
             assert_eq!(limits.begin(&key(target)), Ok(()));
             limits.end(key(target), true);
         }

@@ -31,12 +31,12 @@ enum First {
 type Shadowed = BTreeMap<String, Vec<String>>;
 
 /// Tools that are remembered as refused. A server with more has none that can be called.
-const MOST_REFUSED: usize = 4096;
+const MAX_REFUSED: usize = 4096;
 
 impl State {
     fn why_refused(&self, tool: &str, server: &str) -> Option<String> {
         let too_many = || format!("too many tools of the server `{server}` are refused");
-        let is_full = self.refused.len() >= MOST_REFUSED;
+        let is_full = self.refused.len() >= MAX_REFUSED;
         self.refused.get(tool).cloned().or_else(|| is_full.then(too_many))
     }
 }
@@ -238,7 +238,7 @@ impl Session {
         let refused = &mut state.listing.refused;
         match why {
             Some(why) => {
-                if refused.len() < MOST_REFUSED {
+                if refused.len() < MAX_REFUSED {
                     refused.insert(tool.name.clone(), why);
                 }
                 true

@@ -22,7 +22,7 @@ use stockade::report::{Flag, FlagGrant, PathGrant};
 pub(crate) use asking::serve;
 use asking::{Limits, Outcome};
 
-use crate::calls::{Call, Calls, MOST_TASKS, Open, Request};
+use crate::calls::{Call, Calls, MAX_TASKS, Open, Request};
 use crate::elicit;
 use crate::known::Known;
 use crate::listing::shown;
@@ -33,13 +33,13 @@ use crate::roots;
 use crate::rules::Rules;
 
 /// The most different remarks about tools in one session.
-const MOST_TOLD: usize = 256;
+const MAX_TOLD: usize = 256;
 
 /// The most remarks about lines that don't pass in one session.
-const MOST_LINES_TOLD: u32 = 32;
+const MAX_LINES_TOLD: u32 = 32;
 
 /// The longest row of the events.
-const LONGEST_ROW: usize = 1 << 20;
+const MAX_ROW: usize = 1 << 20;
 
 /// What a session is made with.
 pub struct Setup {
@@ -223,8 +223,8 @@ impl Session {
     pub(crate) fn tell_once(&self, text: String) {
         let (is_new, is_last) = {
             let mut state = self.state();
-            let is_new = state.told.len() < MOST_TOLD && state.told.insert(text.clone());
-            (is_new, state.told.len() == MOST_TOLD)
+            let is_new = state.told.len() < MAX_TOLD && state.told.insert(text.clone());
+            (is_new, state.told.len() == MAX_TOLD)
         };
         if is_new {
             self.tell(&text);
@@ -241,14 +241,14 @@ impl Session {
             state.lines_told = state.lines_told.saturating_add(1);
             state.lines_told
         };
-        if told <= MOST_LINES_TOLD {
+        if told <= MAX_LINES_TOLD {
             let writer = writer.name();
             self.tell(&format!(
                 "a line of {writer} isn't passed on, since {why}: `{}`",
                 beginning(line)
             ));
         }
-        if told == MOST_LINES_TOLD {
+        if told == MAX_LINES_TOLD {
             self.tell("further lines that aren't passed on aren't told in this session");
         }
     }
@@ -618,7 +618,7 @@ impl Session {
         };
         if is_any_forgotten {
             self.tell_once(format!(
-                "more than {MOST_TASKS} tasks whose results weren't passed: the refusals of the oldest are forgotten"
+                "more than {MAX_TASKS} tasks whose results weren't passed: the refusals of the oldest are forgotten"
             ));
         }
     }
@@ -636,7 +636,7 @@ impl Session {
                 Err(_) => return false,
             }
             let Some(end) = events.begun.iter().rposition(|byte| *byte == b'\n') else {
-                if events.begun.len() > LONGEST_ROW {
+                if events.begun.len() > MAX_ROW {
                     events.begun.clear();
                 }
                 continue;

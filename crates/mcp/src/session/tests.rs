@@ -340,7 +340,7 @@ fn texts_do_not_pass_and_are_told_once_and_odd_lines_a_few_times() {
     for at in 0..1000 {
         assert_eq!(talk.passed(&format!("{{\"x\":{at}}}\n")), "");
     }
-    assert_eq!(talk.told(), 1 + MOST_LINES_TOLD as usize + 1);
+    assert_eq!(talk.told(), 1 + MAX_LINES_TOLD as usize + 1);
     assert_eq!(talk.passed("\x00\n"), "");
 }
 

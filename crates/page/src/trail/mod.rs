@@ -217,10 +217,10 @@ impl TrailPage {
 
 /// What an altered row holds, or a record of a later release.
 fn text_of_unreadable(body: &str) -> String {
-    const LONGEST: usize = 4096;
+    const MAX_LENGTH: usize = 4096;
     let text = match serde_json::from_str::<Value>(body) {
         Ok(value) => value.to_string(),
         Err(_) => body.to_string(),
     };
-    text[..text.floor_char_boundary(LONGEST)].to_string()
+    text[..text.floor_char_boundary(MAX_LENGTH)].to_string()
 }

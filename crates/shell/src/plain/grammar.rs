@@ -19,8 +19,8 @@ const DISAGREE: Why = "isn't read alike by two readers";
 
 /// Parses `text` again and compares the results.
 pub(super) fn check(text: &str, ours: &Parts, normalised: &str) -> Result<(), Why> {
-    const MOST_ESCAPES: usize = 512;
-    if text.bytes().filter(|byte| b"\\'\"".contains(byte)).count() > MOST_ESCAPES {
+    const MAX_ESCAPES: usize = 512;
+    if text.bytes().filter(|byte| b"\\'\"".contains(byte)).count() > MAX_ESCAPES {
         return Err("has too many quotes");
     }
     // Trailing blanks would only make it look for more.

@@ -8,13 +8,13 @@ use super::{Line, NotPlain, Operator, Part, Plain, Redirection, grammar};
 use stockade_text::visible::is_invisible;
 
 /// Longer texts aren't parsed: no person could judge one either.
-pub(super) const LONGEST: usize = 64 * 1024;
+pub(super) const MAX_LENGTH: usize = 64 * 1024;
 
 /// Parses a line.
 #[must_use]
 pub fn read(text: &str) -> Line {
     // For a text that isn't parsed, the beginning is enough for a person.
-    let normalised = normalise(&text[..text.floor_char_boundary(LONGEST)]);
+    let normalised = normalise(&text[..text.floor_char_boundary(MAX_LENGTH)]);
     match plain(text, &normalised) {
         Ok(parts) => Line::Plain(Plain {
             parts: parts.parts,
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Line {
 }
 
 fn plain(text: &str, normalised: &str) -> Result<Parts, Why> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return Err("is longer than 64 KiB");
     }
     if !text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n')) {

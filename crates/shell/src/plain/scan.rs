@@ -31,7 +31,7 @@ pub(super) struct Word {
 pub(super) type Why = &'static str;
 
 /// A line of more tokens isn't parsed: later steps take time and memory for each.
-const MOST_TOKENS: usize = 2048;
+const MAX_TOKENS: usize = 2048;
 
 /// The tokens of a normalised text with their ranges.
 pub(super) fn scan(text: &str) -> Result<Vec<(Token, Range<usize>)>, Why> {
@@ -48,7 +48,7 @@ pub(super) fn scan(text: &str) -> Result<Vec<(Token, Range<usize>)>, Why> {
             _ => scanner.word_or_descriptor()?,
         };
         tokens.push((token, start..scanner.at));
-        if tokens.len() > MOST_TOKENS {
+        if tokens.len() > MAX_TOKENS {
             return Err("has too many words");
         }
     }

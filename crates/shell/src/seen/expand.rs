@@ -1,6 +1,6 @@
 //! Possible results of expansions: known variables, defaults, the output of `echo`, braces and `$'…'`.
 
-use super::{DEEPEST, LONGEST_VALUE, MOST_BYTES, Seer};
+use super::{MAX_BYTES, MAX_DEPTH, MAX_VALUE, Seer};
 
 impl Seer {
     /// A text with its expansions replaced by their possible values; every substitution in it is read. Inside quotes
@@ -32,7 +32,7 @@ impl Seer {
 
     /// Stores a variable's value.
     pub(super) fn set(&mut self, name: &str, value: &str) {
-        let cut = value.floor_char_boundary(LONGEST_VALUE);
+        let cut = value.floor_char_boundary(MAX_VALUE);
         self.is_exhausted |= cut < value.len();
         self.is_boundless |= cut < value.len();
         self.variables.insert(name.to_string(), value[..cut].to_string());
@@ -43,7 +43,7 @@ impl Seer {
     pub(super) fn value(&mut self, text: &str, depth: usize) -> (String, usize) {
         let (value, length) = self.unbounded_value(text, depth);
         self.bytes += value.len();
-        if self.bytes <= MOST_BYTES {
+        if self.bytes <= MAX_BYTES {
             return (value, length);
         }
         self.is_exhausted = true;
@@ -102,7 +102,7 @@ impl Seer {
             .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
             .count();
         let (name, rest) = inner.split_at(length);
-        let text = match depth < DEEPEST {
+        let text = match depth < MAX_DEPTH {
             true => self.expanded(rest, depth + 1),
             false => {
                 self.is_exhausted = true;

@@ -1,6 +1,6 @@
 //! Commands inside commands: arguments of wrappers, scripts of shells, code of interpreters and names in options.
 
-use super::{MOST_WORDS, Seer};
+use super::{MAX_WORDS, Seer};
 use crate::fitness::has_table;
 use crate::names::{self, Class};
 
@@ -10,9 +10,9 @@ impl Seer {
         if words.is_empty() || !self.has_room_for(words, depth) {
             return;
         }
-        if words.len() > MOST_WORDS {
+        if words.len() > MAX_WORDS {
             self.is_exhausted = true;
-            return self.push(words[..MOST_WORDS].to_vec());
+            return self.push(words[..MAX_WORDS].to_vec());
         }
         self.push(words.to_vec());
         // `command -v` only looks up a command.

@@ -1,7 +1,7 @@
 //! Tokenizes any text as a shell might, and never rejects one.
 
 use super::expand::{ansi_c, braces, closing};
-use super::{MOST_BRACES, Seer};
+use super::{MAX_BRACES, Seer};
 
 /// The lexer of one text.
 struct Lexer<'t> {
@@ -209,7 +209,7 @@ impl<'t> Lexer<'t> {
                 return seer.script(value, self.depth + 1);
             }
         }
-        let most = MOST_BRACES.saturating_sub(seer.braced).min(64);
+        let most = MAX_BRACES.saturating_sub(seer.braced).min(64);
         let is_much = word.len() > 1024 || most == 0;
         seer.is_exhausted |= has_braces && is_much;
         if !has_braces || is_much {

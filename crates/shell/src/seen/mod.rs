@@ -13,20 +13,20 @@ pub use expand::ansi_c;
 use std::collections::{HashMap, HashSet};
 
 /// Beyond this nesting and this work, the rest is only split into words.
-const DEEPEST: usize = 32;
-const MOST_COMMANDS: usize = 4096;
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_DEPTH: usize = 32;
+const MAX_COMMANDS: usize = 4096;
+const MAX_BYTES: usize = 256 * 1024;
 /// A longer command is truncated, and a text with more words than this could do anything.
-const MOST_WORDS: usize = 2048;
-const MOST_FLAT: usize = 16 * 1024;
+const MAX_WORDS: usize = 2048;
+const MAX_FLAT: usize = 16 * 1024;
 /// The cost of a word besides its bytes: storing it costs more than reading it.
 const WORD: usize = 16;
 /// Longer texts could do anything: no system passes one to a shell.
-const LONGEST: usize = 128 * 1024;
+const MAX_LENGTH: usize = 128 * 1024;
 /// Longer variable values are truncated.
-const LONGEST_VALUE: usize = 4096;
+const MAX_VALUE: usize = 4096;
 /// Maximum number of words from brace expansion.
-const MOST_BRACES: usize = 1024;
+const MAX_BRACES: usize = 1024;
 
 /// Commands whose sub-commands are also programs of their own.
 const WITH_PROGRAMS: [&str; 6] = ["git", "cargo", "docker", "podman", "kubectl", "helm"];
@@ -36,7 +36,7 @@ const WITH_PROGRAMS: [&str; 6] = ["git", "cargo", "docker", "podman", "kubectl",
 /// the pattern matches (see [`could_name`]). `* *` among them says that the line could start anything.
 #[must_use]
 pub fn seen(text: &str) -> Vec<Vec<String>> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return vec![ANYTHING.map(str::to_string).to_vec()];
     }
     let mut seer = Seer::default();
@@ -114,7 +114,7 @@ struct Seer {
 impl Seer {
     /// Whether the work limit is reached.
     fn is_full(&self) -> bool {
-        self.bytes > MOST_BYTES || self.found.len() > MOST_COMMANDS
+        self.bytes > MAX_BYTES || self.found.len() > MAX_COMMANDS
     }
 
     /// Whether the limits allow a command of these words.
@@ -127,7 +127,7 @@ impl Seer {
     /// Whether the limits allow more work on a text of that size.
     fn has_room(&mut self, bytes: usize, depth: usize) -> bool {
         self.bytes += bytes + 1;
-        let has_room = depth < DEEPEST && !self.is_full();
+        let has_room = depth < MAX_DEPTH && !self.is_full();
         self.is_exhausted |= !has_room;
         has_room
     }
@@ -139,9 +139,9 @@ impl Seer {
             .split(|c: char| c.is_whitespace() || "$`(){};|&<>=".contains(c))
             .collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        self.is_boundless |= words.len() > MOST_FLAT;
+        self.is_boundless |= words.len() > MAX_FLAT;
         let mut known = HashSet::new();
-        for at in 0..words.len().min(MOST_FLAT) {
+        for at in 0..words.len().min(MAX_FLAT) {
             let few = &words[at..words.len().min(at + 3)];
             if known.insert(few) {
                 self.push(few.iter().map(|word| (*word).to_string()).collect());

@@ -270,7 +270,7 @@ impl Conversation {
                 *place = Some(line);
             }
         }
-        if self.heard.len() > reply::LONGEST {
+        if self.heard.len() > reply::MAX_LENGTH {
             self.over = Some("says too much");
         }
     }
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_line_that_isnt_an_answer_is_a_no_to_all() {
-        let long = "x".repeat(reply::LONGEST + 1);
+        let long = "x".repeat(reply::MAX_LENGTH + 1);
         for garbage in ["", "yes", r#"{"answer":"yes","lifetime":"session"}"#, r#"["a"]"#, &long] {
             let (mut far, approver) = pair();
             let asked = asking(&approver, "a", 20);

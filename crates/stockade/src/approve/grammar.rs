@@ -11,7 +11,7 @@ const YESES_BEFORE_WIDER: usize = 3;
 pub const UNCLEAR: &str = "that is no answer; it is one of these:";
 
 /// The longest reason that is passed on; the rest is cut.
-const LONGEST_REASON: usize = 500;
+const MAX_REASON: usize = 500;
 
 /// A word of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl AnswerChoices {
             (Some(Word::No), "") => LineMeaning::Answer(Choice::No { all: false }, None),
             (Some(Word::No), "all") => LineMeaning::Answer(Choice::No { all: true }, None),
             (Some(Word::No), reason) => {
-                let reason = reason.chars().take(LONGEST_REASON).collect();
+                let reason = reason.chars().take(MAX_REASON).collect();
                 LineMeaning::Answer(Choice::No { all: false }, Some(reason))
             }
             (Some(Word::Yes), "") => self.yes(self.usual(), Extent::Requested),
@@ -251,7 +251,7 @@ mod tests {
         let LineMeaning::Answer(_, Some(reason)) = meaning(&request(), &format!("no {}", "x".repeat(4000))) else {
             panic!("no reason")
         };
-        assert_eq!(reason.len(), LONGEST_REASON);
+        assert_eq!(reason.len(), MAX_REASON);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use crate::profile::visible;
 
 /// The most of passwd(5) that is read: a name is a courtesy.
-const MOST: u64 = 1 << 20;
+const MAX: u64 = 1 << 20;
 
 /// `ada at the terminal`, or `uid 1000 at the terminal`, for this process's user. Reads `/etc/passwd` itself: the C
 /// library's lookup loads modules, which a static program can't.
@@ -20,7 +20,7 @@ pub fn at(place: &str) -> String {
 }
 
 fn name_of(user: u32, passwd: impl Read) -> Option<String> {
-    let lines = BufReader::new(passwd.take(MOST)).lines();
+    let lines = BufReader::new(passwd.take(MAX)).lines();
     lines.map_while(Result::ok).find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next().filter(|name| !name.is_empty())?;

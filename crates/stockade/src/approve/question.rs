@@ -5,7 +5,7 @@ use super::reply::cut;
 use super::{EscalationRequest, VERSION};
 
 /// Bytes of a line. A path of 4096 bytes that need escaping takes six times as many, and there are a few of them.
-pub(super) const LONGEST: usize = 256 * 1024;
+pub(super) const MAX_LENGTH: usize = 256 * 1024;
 /// Characters of a path that are kept; the kernel's paths aren't longer.
 const PATH: usize = 4096;
 /// Characters of a sentence or a name.
@@ -18,7 +18,7 @@ const WORD: usize = 400;
 pub(super) fn line(request: &EscalationRequest) -> Option<Vec<u8>> {
     let mut line = serde_json::to_vec(&bounded(request)).ok()?;
     line.push(b'\n');
-    (line.len() <= LONGEST).then_some(line)
+    (line.len() <= MAX_LENGTH).then_some(line)
 }
 
 /// Parses a request from another process of the same user.
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn what_would_be_granted_is_never_cut() {
         let mut request = request();
-        request.requested = Requested::Grants(vec![vec!["--read".into(), "x".repeat(LONGEST)]]);
+        request.requested = Requested::Grants(vec![vec!["--read".into(), "x".repeat(MAX_LENGTH)]]);
         assert_eq!(line(&request), None);
     }
 

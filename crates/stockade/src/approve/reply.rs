@@ -8,7 +8,7 @@ use super::object::{document, not_null};
 use super::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, VERSION};
 
 /// Bytes of an answer: it has one lifetime and one reason.
-pub(super) const LONGEST: usize = 64 * 1024;
+pub(super) const MAX_LENGTH: usize = 64 * 1024;
 /// Characters of a reason that are kept.
 const REASON: usize = 1000;
 /// Characters of the answerer's name.

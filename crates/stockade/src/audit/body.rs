@@ -6,24 +6,24 @@ use super::Record;
 use stockade_text::mask;
 
 /// The longest text that is kept, in bytes: a path (`PATH_MAX`).
-const LONGEST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 
 /// The longest list that is kept, in entries.
-const LONGEST_LIST: usize = 256;
+const MAX_LIST: usize = 256;
 
 /// The longest record, in bytes: longer ones are cut further.
-const LONGEST_BODY: usize = 48 * 1024;
+const MAX_BODY: usize = 48 * 1024;
 
 /// The JSON form of a record, one line, its fields in the order of their names.
 pub fn body(record: &Record) -> String {
     let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
-    bound(&mut value, usize::MAX, LONGEST_LIST);
+    bound(&mut value, usize::MAX, MAX_LIST);
     // Masked before texts are cut: half a token is still a secret.
     mask::json(&mut value);
-    bound(&mut value, LONGEST_TEXT, LONGEST_LIST);
+    bound(&mut value, MAX_TEXT, MAX_LIST);
     let mut text = value.to_string();
-    let mut longest = LONGEST_TEXT;
-    while text.len() > LONGEST_BODY && longest > 16 {
+    let mut longest = MAX_TEXT;
+    while text.len() > MAX_BODY && longest > 16 {
         longest /= 4;
         bound(&mut value, longest, longest / 16);
         text = value.to_string();
@@ -74,7 +74,7 @@ mod tests {
             flags: vec!["--env".into(), "TOKEN=abc".into()],
         });
         let body = body(&record);
-        assert!(body.len() <= LONGEST_BODY, "{}", body.len());
+        assert!(body.len() <= MAX_BODY, "{}", body.len());
         let Ok(Record::Started(kept)) = serde_json::from_str(&body) else {
             panic!("{body}");
         };

@@ -11,7 +11,7 @@ use super::{InstallationAccess, is_below_base, link, program};
 const REASON: &str = "a directory of `PATH`";
 
 /// The most programs of such a directory to examine.
-const MOST_PROGRAMS: usize = 256;
+const MAX_PROGRAMS: usize = 256;
 
 /// Programs that identify a directory whose other programs look generic.
 const TELLING: [&str; 2] = ["rustup", "volta-shim"];
@@ -63,7 +63,7 @@ fn add_each(installation: &mut Installation<'_>, directory: &Path) -> bool {
     installation.distrust();
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut is_any = false;
-    for entry in entries.take(MOST_PROGRAMS) {
+    for entry in entries.take(MAX_PROGRAMS) {
         is_any |= match entry.file_type() {
             Ok(kind) if kind.is_symlink() => add_behind_link(installation, &entry.path()),
             Ok(kind) if kind.is_file() => add_binary(installation, &entry.path()),

@@ -39,10 +39,10 @@ const NARROWING: [&str; 5] = [
 ];
 
 /// More servers or tools than this are a mistake.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// The longest name of a server or tool.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 
 /// What happens about a tool whose definition has changed, or that shadows another server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -359,9 +359,9 @@ fn tables<'v, 't>(
     let Some(table) = reader.table(value, header) else {
         return Vec::new();
     };
-    if table.len() > MOST {
+    if table.len() > MAX {
         let complaint = Complaint::new(format!(
-            "there are {} of `{header}`; at most {MOST} are read",
+            "there are {} of `{header}`; at most {MAX} are read",
             table.len()
         ));
         reader.fault(value.span().start, complaint);
@@ -391,12 +391,12 @@ fn list<T>(reader: &mut Reader<'_>, value: &Value<'_>, name: &str, parse: fn(&st
 
 fn name(text: &str) -> Result<String, Complaint> {
     let length = text.chars().count();
-    if !text.trim().is_empty() && length <= LONGEST_NAME && !text.chars().any(is_invisible) {
+    if !text.trim().is_empty() && length <= MAX_NAME && !text.chars().any(is_invisible) {
         return Ok(text.to_owned());
     }
-    let start: String = text.chars().take(LONGEST_NAME).collect();
+    let start: String = text.chars().take(MAX_NAME).collect();
     Err(Complaint::new(format!("`{}` can't be a name", visible(&start)))
-        .hint(format!("a name has 1 to {LONGEST_NAME} visible characters")))
+        .hint(format!("a name has 1 to {MAX_NAME} visible characters")))
 }
 
 fn path(text: &str) -> Result<String, Complaint> {

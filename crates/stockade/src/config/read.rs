@@ -32,10 +32,10 @@ const SCOPE_FIELDS: [&str; 3] = ["allowed", "denied", "read_only"];
 const TOOL_FIELDS: [&str; 3] = ["profile", "commands", "capabilities"];
 
 /// More agents or tools than this in one file are a mistake or an attack.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// The longest name, which has to fit in a line.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// The author of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,8 +223,8 @@ fn named<'v, 't>(
     let Some(table) = reader.table(value, &format!("[{kind}.NAME]")) else {
         return Vec::new();
     };
-    if table.len() > MOST {
-        let complaint = Complaint::new(format!("there are {} {kind}; at most {MOST} are read", table.len()));
+    if table.len() > MAX {
+        let complaint = Complaint::new(format!("there are {} {kind}; at most {MAX} are read", table.len()));
         reader.fault(value.span().start, complaint);
         return Vec::new();
     }
@@ -244,14 +244,14 @@ fn named<'v, 't>(
 
 /// Parses a name that can be shown in a line.
 fn name(text: &str) -> Result<String, Complaint> {
-    let is_name = !text.trim().is_empty() && text.chars().count() <= LONGEST_NAME && !text.chars().any(is_invisible);
+    let is_name = !text.trim().is_empty() && text.chars().count() <= MAX_NAME && !text.chars().any(is_invisible);
     if is_name {
         return Ok(text.to_owned());
     }
-    let start: String = text.chars().take(LONGEST_NAME).collect();
+    let start: String = text.chars().take(MAX_NAME).collect();
     Err(
         Complaint::new(format!("`{}` can't be a name", visible(&start))).hint(format!(
-            "a name has 1 to {LONGEST_NAME} characters, none of them a control or invisible character"
+            "a name has 1 to {MAX_NAME} characters, none of them a control or invisible character"
         )),
     )
 }

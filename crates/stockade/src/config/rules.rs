@@ -15,13 +15,13 @@ const LISTS: [&str; 2] = ["allow", "deny"];
 const FIELDS: [&str; 6] = ["tool", "command", "command_glob", "skill_name", "match", "not_match"];
 
 /// The longest name, command or pattern.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// The most wildcards in one pattern: they determine the cost of a match.
-const MOST_WILDCARDS: usize = 64;
+const MAX_WILDCARDS: usize = 64;
 
 /// The most rules in one list of a file: each is tried on each command of a line.
-const MOST_RULES: usize = 512;
+const MAX_RULES: usize = 512;
 
 /// Parses `[[permissions.allow]]` and `[[permissions.deny]]`; tests their examples if `is_match` is given.
 pub fn permissions(reader: &mut Reader<'_>, value: &Value<'_>, is_match: Option<IsMatch>) -> Permissions {
@@ -43,14 +43,14 @@ fn rules(reader: &mut Reader<'_>, value: &Value<'_>, list: List, is_match: Optio
     let name = list.name();
     let hint = format!("write one `[[{name}]]` table for each, with `tool`");
     let mut tables = reader.tables(value, name, &hint);
-    if let Some((_, at)) = tables.get(MOST_RULES) {
+    if let Some((_, at)) = tables.get(MAX_RULES) {
         let complaint = Complaint::new(format!(
-            "`{name}` has {} rules, and {MOST_RULES} are the most",
+            "`{name}` has {} rules, and {MAX_RULES} are the most",
             tables.len()
         ))
         .hint("one `command_glob`, or a `command` of one word, says what many rules say");
         reader.fault(*at, complaint);
-        tables.truncate(MOST_RULES);
+        tables.truncate(MAX_RULES);
     }
     tables
         .into_iter()
@@ -194,15 +194,15 @@ fn command_glob(text: &str) -> Result<String, Complaint> {
     if text.trim().is_empty() {
         return Err(Complaint::new("this `command_glob` is empty").hint("`*` is everything"));
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return Err(Complaint::new(format!(
-            "this `command_glob` is longer than {LONGEST} bytes"
+            "this `command_glob` is longer than {MAX_LENGTH} bytes"
         )));
     }
     let wildcards = text.chars().filter(|c| matches!(c, '*' | '?')).count();
-    if wildcards > MOST_WILDCARDS {
+    if wildcards > MAX_WILDCARDS {
         return Err(Complaint::new(format!(
-            "this `command_glob` has {wildcards} wildcards, and {MOST_WILDCARDS} are the most"
+            "this `command_glob` has {wildcards} wildcards, and {MAX_WILDCARDS} are the most"
         ))
         .hint("one `*` stands for any string"));
     }
@@ -224,8 +224,10 @@ fn named(field: &str, text: &str) -> Result<(), Complaint> {
     if text.trim().is_empty() {
         return Err(Complaint::new(format!("this `{field}` is empty")));
     }
-    if text.len() > LONGEST {
-        return Err(Complaint::new(format!("this `{field}` is longer than {LONGEST} bytes")));
+    if text.len() > MAX_LENGTH {
+        return Err(Complaint::new(format!(
+            "this `{field}` is longer than {MAX_LENGTH} bytes"
+        )));
     }
     if text.chars().any(is_invisible) {
         return Err(Complaint::new(format!(

@@ -29,7 +29,7 @@ pub use injected::point;
 use stockade_text::visible::visible;
 
 /// The longest panic message in bytes: it may quote text that the run chose.
-const LONGEST: usize = 300;
+const MAX_LENGTH: usize = 300;
 
 thread_local! {
     /// The nesting depth of [`contain`] calls on this thread.
@@ -51,7 +51,7 @@ impl Fault {
         } else {
             "no message"
         };
-        let mut end = message.len().min(LONGEST);
+        let mut end = message.len().min(MAX_LENGTH);
         while !message.is_char_boundary(end) {
             end -= 1;
         }
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn a_message_is_cut_between_characters() {
         let fault = contain(|| -> i32 { panic!("{}", "ä".repeat(1000)) }).unwrap_err();
-        assert!(fault.to_string().contains(&"ä".repeat(LONGEST / 2)));
-        assert!(fault.to_string().len() < LONGEST + 100);
+        assert!(fault.to_string().contains(&"ä".repeat(MAX_LENGTH / 2)));
+        assert!(fault.to_string().len() < MAX_LENGTH + 100);
     }
 
     #[test]

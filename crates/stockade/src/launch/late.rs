@@ -15,13 +15,13 @@ use crate::policy::{Access, AccessDecision, Matcher, Policy};
 /// The time between two looks.
 const PERIOD: Duration = Duration::from_millis(250);
 /// The most directories of one tree that are looked at.
-const MOST: usize = 32;
+const MAX: usize = 32;
 /// The most entries of a directory that are looked at.
-const MOST_ENTRIES: usize = 1024;
+const MAX_ENTRIES: usize = 1024;
 /// The most repositories whose objects are looked through in one look, which keeps the run's limits waiting.
-const MOST_REPOSITORIES: usize = 4;
+const MAX_REPOSITORIES: usize = 4;
 /// The most names that are told.
-const MOST_TOLD: usize = 64;
+const MAX_TOLD: usize = 64;
 
 /// A watch on trees where nothing is closed.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl LateSecrets {
         self.next = Instant::now() + PERIOD;
         let inside = |tree: &PathBuf| {
             let directories = entries(tree).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            directories.map(|entry| entry.path()).take(MOST - 1).collect::<Vec<_>>()
+            directories.map(|entry| entry.path()).take(MAX - 1).collect::<Vec<_>>()
         };
         let inside = self.trees.iter().filter(|_| is_deep).flat_map(inside);
         let changed: Vec<_> = self
@@ -81,7 +81,7 @@ impl LateSecrets {
         // What the repository holds is none: the look before the start went by it, too.
         let (mut repository, mut opened) = (blobs::LastOpened::default(), 0);
         let mut is_held = |path: &Path| {
-            let Some(objects) = blobs::objects_for(&matcher, path).filter(|_| opened <= MOST_REPOSITORIES) else {
+            let Some(objects) = blobs::objects_for(&matcher, path).filter(|_| opened <= MAX_REPOSITORIES) else {
                 return false;
             };
             let (objects, is_new) = repository.open(objects);
@@ -95,7 +95,7 @@ impl LateSecrets {
             .flat_map(|directory| entries(directory))
             .map(|entry| entry.path());
         let new = names.filter(|path| self.is_new(path) && is_closed(path) && !self.told.contains(path));
-        let appeared: Vec<_> = new.take(MOST_TOLD.saturating_sub(self.told.len())).collect();
+        let appeared: Vec<_> = new.take(MAX_TOLD.saturating_sub(self.told.len())).collect();
         self.told.extend(appeared.iter().cloned());
         appeared
     }
@@ -116,5 +116,5 @@ fn entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
         .into_iter()
         .flatten()
         .flatten()
-        .take(MOST_ENTRIES)
+        .take(MAX_ENTRIES)
 }

@@ -12,7 +12,7 @@ use crate::supervise::Identity;
 
 const NAME: &str = "made";
 /// The most that are kept. The oldest are forgotten.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// A repository, or the directory that it is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub fn keep(state: &Path, new: Vec<MadeByRun>) -> io::Result<()> {
     let mut all = load(state);
     all.retain(|made| !new.contains(made));
     all.extend(new);
-    let newest = &all[all.len().saturating_sub(MOST)..];
+    let newest = &all[all.len().saturating_sub(MAX)..];
     let mut file = tempfile::NamedTempFile::new_in(state)?;
     file.write_all(&serde_json::to_vec(newest)?)?;
     file.persist(state.join(NAME))?;

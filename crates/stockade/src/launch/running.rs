@@ -33,19 +33,19 @@ use stockade_sys::process::{self, Precedence};
 use stockade_sys::wire::{self, Message};
 
 /// The longest time between two looks, if a limit needs sampling.
-const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+const MAX_PAUSE: Duration = Duration::from_millis(40);
 /// The shortest time between two looks, used near a limit as far as the cost of looking allows.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// Looking may take a twentieth of the time; half of it if a limit could be passed sooner.
 const SHARE: u32 = 20;
 /// Longer walks of the trees hold the run still, if the file system shows that the limit was passed.
 const LONG_WALK: Duration = Duration::from_millis(5);
 /// A run that isn't held by then resists, and is walked as it is.
-const LONGEST_HOLDING: Duration = Duration::from_millis(100);
+const MAX_HOLDING: Duration = Duration::from_millis(100);
 /// A run whose processes can't be looked at for so long, for want of descriptors or memory, is ended.
-const LONGEST_BLINDNESS: Duration = Duration::from_secs(1);
+const MAX_BLINDNESS: Duration = Duration::from_secs(1);
 /// The longest time between two counts of memory that processes may share, unless counting takes longer.
-const LONGEST_UNCOUNTED: Duration = Duration::from_secs(1);
+const MAX_UNCOUNTED: Duration = Duration::from_secs(1);
 /// What each processor can add per second: bytes of memory and of files at most, and processes and threads as a rule.
 /// Higher rates would wake an idle launcher more often than every 40 ms.
 const MEMORY_RATE: u64 = 4 << 30;
@@ -534,12 +534,12 @@ impl Running {
             }
             Err(error) => {
                 let since = *self.blind_since.get_or_insert(now);
-                self.blindness = (since.elapsed() > LONGEST_BLINDNESS).then_some(error);
-                (None, SHORTEST_PAUSE)
+                self.blindness = (since.elapsed() > MAX_BLINDNESS).then_some(error);
+                (None, MIN_PAUSE)
             }
         };
         let looked = now.elapsed();
-        let pause = pause.clamp(SHORTEST_PAUSE.max(looked), LONGEST_PAUSE.max(looked * SHARE));
+        let pause = pause.clamp(MIN_PAUSE.max(looked), MAX_PAUSE.max(looked * SHARE));
         self.next_sample = Instant::now() + pause;
         if let Some(limit) = passed {
             self.end_for(limit, "sampling");
@@ -558,12 +558,12 @@ impl Running {
                 Some(sample) => grown = sample,
                 None => glance = growth.glance(),
             }
-            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+            self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
         }
         if glance > limit {
             // Files written during a long walk would be added.
             let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
-            let held = is_held.then(|| Pause::begin_in_order(self.warden, LONGEST_HOLDING));
+            let held = is_held.then(|| Pause::begin_in_order(self.warden, MAX_HOLDING));
             grown = growth.sample();
             if grown <= limit {
                 let processes = processes::below(self.warden)?;
@@ -572,7 +572,7 @@ impl Running {
                     grown = glance;
                 }
             }
-            self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
+            self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
             if let Some(held) = held {
                 // If others fill the disk, the run isn't held most of the time.
                 let share = if grown > limit / 2 { 2 } else { SHARE };
@@ -599,8 +599,8 @@ impl Running {
         let passed = reserve
             .is_taken_by(&processes::below(self.warden)?)
             .then_some(Limit::Disk);
-        self.next_walk = Instant::now() + LONGEST_PAUSE.max(now.elapsed() * SHARE);
-        Ok((passed, LONGEST_PAUSE))
+        self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
+        Ok((passed, MAX_PAUSE))
     }
 
     /// The same for the processes and their memory.
@@ -618,7 +618,7 @@ impl Running {
             let most = self.limits.memory.unwrap_or(u64::MAX);
             let (threads, memory) = (at_a_glance, tree.memory_at_most());
             let is_due = match is_crowded(load) {
-                true => self.looked_at.elapsed() >= LONGEST_PAUSE * SHARE,
+                true => self.looked_at.elapsed() >= MAX_PAUSE * SHARE,
                 false => Instant::now() >= self.next_look,
             };
             if !is_due && threads <= limit && memory < most {
@@ -664,14 +664,14 @@ impl Running {
                 used = tree.memory_at_least(&sample, &files, segments);
                 let now = Instant::now();
                 let next = self.next_count.get_or_insert(NextCount {
-                    at: now + LONGEST_PAUSE,
+                    at: now + MAX_PAUSE,
                     faulted: u64::MAX,
                 });
                 if used <= limit && (now >= next.at || sample.faulted > next.faulted) {
                     used = tree.memory(&sample, used, limit);
                     let took = now.elapsed();
                     *next = NextCount {
-                        at: Instant::now() + (took * SHARE).min(LONGEST_UNCOUNTED).max(took),
+                        at: Instant::now() + (took * SHARE).min(MAX_UNCOUNTED).max(took),
                         faulted: sample.faulted + limit.saturating_sub(used),
                     };
                 }
@@ -682,7 +682,7 @@ impl Running {
             pause = pause.min(soonest(limit - used, MEMORY_RATE));
         }
         let looked = self.looked_at.elapsed();
-        self.next_look = Instant::now() + LONGEST_PAUSE.max(looked * SHARE);
+        self.next_look = Instant::now() + MAX_PAUSE.max(looked * SHARE);
         Ok((None, pause))
     }
 
@@ -883,7 +883,7 @@ fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
     let pauses = rates
         .into_iter()
         .filter_map(|(limit, rate)| Some(soonest(limit?, rate)));
-    pauses.fold(LONGEST_PAUSE, Duration::min).max(SHORTEST_PAUSE)
+    pauses.fold(MAX_PAUSE, Duration::min).max(MIN_PAUSE)
 }
 
 struct ReadyDescriptors {

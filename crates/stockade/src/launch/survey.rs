@@ -14,7 +14,7 @@ use crate::policy::{Access, Closing, DenialRule, Matcher, Policy, Target};
 use crate::real_path::real_path;
 
 /// More files than this aren't granted one by one: each rule costs some microseconds of every launch.
-const MOST_FILES: usize = 16_384;
+const MAX_FILES: usize = 16_384;
 
 /// Rights that only apply to directories and are needed to list them.
 const LISTING: u64 = 1 << 3;
@@ -196,10 +196,10 @@ fn file_by_file(rule: &FileRule, policy: &Policy, spots: &mut Vec<Spot>) -> Resu
                     links: Links::GrantNothing,
                 });
             }
-            if spots.len() - first + waiting.len() > MOST_FILES {
+            if spots.len() - first + waiting.len() > MAX_FILES {
                 return Err(LaunchError::TooManyFiles {
                     tree: top,
-                    limit: MOST_FILES,
+                    limit: MAX_FILES,
                 });
             }
         }

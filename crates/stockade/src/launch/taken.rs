@@ -14,12 +14,12 @@ use crate::real_path::may_be_there;
 /// Paths, each with a NUL behind it.
 const NAME: &str = "taken";
 /// The longest file. The oldest places are forgotten then.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// The places without a repository of now. One that is there was made since by the user: no run makes it.
 pub fn load(state: &Path) -> Vec<PathBuf> {
     let text = fs::read(state.join(NAME)).unwrap_or_default();
-    let newest = &text[text.len().saturating_sub(LONGEST)..];
+    let newest = &text[text.len().saturating_sub(MAX_LENGTH)..];
     let places = newest
         .split(|byte| *byte == 0)
         .map(|bytes| PathBuf::from(OsStr::from_bytes(bytes)));
@@ -42,7 +42,7 @@ pub fn keep(state: &Path, places: &[PathBuf]) -> io::Result<()> {
         text.push(0);
     }
     let path = state.join(NAME);
-    if fs::metadata(&path).is_ok_and(|found| found.len() > 2 * LONGEST as u64) {
+    if fs::metadata(&path).is_ok_and(|found| found.len() > 2 * MAX_LENGTH as u64) {
         let known = load(state);
         let known: Vec<&[u8]> = known.iter().map(|place| place.as_os_str().as_bytes()).collect();
         fs::write(&path, [known.join(&0), vec![0]].concat())?;

@@ -20,7 +20,7 @@ use crate::report::{Kind, Reason};
 const TLS_PORT: u16 = 443;
 
 /// The most bytes of a hello that are buffered. Real ones have a tenth of it; unfinished ones take the relay's memory.
-const MOST_HELLO: usize = 16 * 1024;
+const MAX_HELLO: usize = 16 * 1024;
 
 /// The reason for a refusal on 443 under a grant without a port.
 const ONLY_TLS: Reason = Reason::Limited(Cow::Borrowed(
@@ -215,7 +215,7 @@ impl Connection {
         };
         let verdict = loop {
             match hello::read(bytes) {
-                Hello::Incomplete if bytes.len() < MOST_HELLO => {}
+                Hello::Incomplete if bytes.len() < MAX_HELLO => {}
                 other => break other,
             }
             match read_more(&self.client, bytes)? {

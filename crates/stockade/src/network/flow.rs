@@ -49,19 +49,19 @@ pub struct PipePool {
 impl PipePool {
     /// The limit on all pipes together, so that slow readers take neither all descriptors nor the user's share of pages
     /// (`pipe-user-pages-soft`): 16 MiB of 64. A connection without a pipe has its bytes copied.
-    pub const MOST: usize = 64;
-    const MOST_EMPTY: usize = 16;
+    pub const MAX: usize = 64;
+    const MAX_EMPTY: usize = 16;
 
     fn take(&mut self) -> Option<Pipe> {
         if let Some(pipe) = self.empty.pop() {
             return Some(pipe);
         }
         let made = Rc::strong_count(&self.share) - 1;
-        (made < Self::MOST).then(|| Pipe::new(Rc::clone(&self.share)).ok())?
+        (made < Self::MAX).then(|| Pipe::new(Rc::clone(&self.share)).ok())?
     }
 
     fn put_back(&mut self, pipe: Pipe) {
-        if self.empty.len() < Self::MOST_EMPTY {
+        if self.empty.len() < Self::MAX_EMPTY {
             self.empty.push(pipe);
         }
     }

@@ -35,17 +35,17 @@ const TICK: Duration = Duration::from_millis(200);
 /// accept queue of a listener is full.
 const LATE: Duration = Duration::from_secs(10);
 /// Threads that look up or answer names.
-const MOST_THREADS: usize = 64;
+const MAX_THREADS: usize = 64;
 /// Tasks that may wait for such a thread.
-const MOST_TASKS: usize = 256;
+const MAX_TASKS: usize = 256;
 /// How long the run's last bytes may take to be delivered after its end.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 /// Backlog of the listening sockets.
 const BACKLOG: i32 = 1024;
 /// Concurrent connections, whatever the limit on open files: bytes checked before they are relayed take memory.
-const MOST_CONNECTIONS: usize = 1024;
+const MAX_CONNECTIONS: usize = 1024;
 /// Descriptors reserved for all else: unannounced connections, threads with two each, pipes, the relay's own.
-const SPARE_FILES: u64 = (MAX_UNANNOUNCED + 2 * MOST_THREADS + 2 * PipePool::MOST + 16) as u64;
+const SPARE_FILES: u64 = (MAX_UNANNOUNCED + 2 * MAX_THREADS + 2 * PipePool::MAX + 16) as u64;
 
 const LISTENER_V4: u64 = u64::MAX;
 const LISTENER_V6: u64 = u64::MAX - 1;
@@ -557,11 +557,11 @@ impl Serving {
     /// many tasks wait.
     fn spawn(&self, task: impl FnOnce(&Completions) + Send + 'static) -> bool {
         let mut tasks = lock(&self.completions.tasks);
-        if tasks.waiting.len() >= MOST_TASKS {
+        if tasks.waiting.len() >= MAX_TASKS {
             return false;
         }
         tasks.waiting.push_back(Box::new(task));
-        if tasks.threads >= MOST_THREADS {
+        if tasks.threads >= MAX_THREADS {
             return true;
         }
         let completions = Arc::clone(&self.completions);
@@ -752,5 +752,5 @@ fn most_connections() -> usize {
         nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_or(1024, |limit| limit.0);
     usize::try_from(files.saturating_sub(SPARE_FILES) / 2)
         .unwrap_or(usize::MAX)
-        .clamp(16, MOST_CONNECTIONS)
+        .clamp(16, MAX_CONNECTIONS)
 }

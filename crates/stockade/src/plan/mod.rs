@@ -301,8 +301,8 @@ fn sockets_on(policy: &Policy, ability: Ability) -> calls::Sockets {
 /// `fork` fails with `EINTR`, which no other fork does. A shell whose SIGCHLD handler doesn't restart calls (dash) says
 /// "Cannot fork" once in some hundred pipelines, too often for a build that is nowhere near the limit.
 fn counts_processes(policy: &Policy, ability: Ability) -> bool {
-    const MOST: u64 = 256;
-    let is_low = policy.limits.processes.is_some_and(|most| most <= MOST);
+    const MAX: u64 = 256;
+    let is_low = policy.limits.processes.is_some_and(|most| most <= MAX);
     is_low && !ability.control_group.processes()
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 /// The longest value of a line that may change.
-const LONGEST: usize = 512;
+const MAX_LENGTH: usize = 512;
 
 /// Whether the new file differs from the old one only in such lines.
 pub fn is_harmless_change(old: &[u8], new: &[u8]) -> bool {
@@ -121,7 +121,7 @@ impl<'a> GitSection<'a> {
     /// Returns the value of a line that may change.
     fn value(&self, line: &'a str) -> Option<&'a str> {
         let (key, value) = line.strip_prefix('\t')?.split_once(" = ")?;
-        let is_safe = value.len() <= LONGEST
+        let is_safe = value.len() <= MAX_LENGTH
             && match (self, key) {
                 (GitSection::Remote(_), "url" | "pushurl") => is_address(value),
                 (GitSection::Remote(_), "fetch") => is_fetch(value),

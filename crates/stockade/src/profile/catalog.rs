@@ -42,13 +42,13 @@ pub fn is_within(less: &str, more: &str) -> bool {
 }
 
 /// A file larger than this isn't a hand-written profile.
-const LARGEST_FILE: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The start of the tests in a shipped profile.
 const TESTS: &str = "\n[tests]\n";
 
 /// The most profiles that may extend each other in a row; a person couldn't follow more either.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The profiles of this binary and of one user.
 #[derive(Debug, Clone)]
@@ -254,8 +254,8 @@ impl Catalog {
                 if let Some(first) = seen.iter().position(|known| *known == identity(parent)) {
                     return Err(circle(&documents[first..], &source, extends));
                 }
-                if seen.len() >= DEEPEST {
-                    let message = format!("more than {DEEPEST} profiles extend one another");
+                if seen.len() >= MAX_DEPTH {
+                    let message = format!("more than {MAX_DEPTH} profiles extend one another");
                     return Err(ProfileError::Faults(vec![fault(&source, extends, message)]));
                 }
             }
@@ -451,9 +451,9 @@ pub fn bytes_of(file: File) -> io::Result<Vec<u8>> {
         return refuse("it isn't a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return refuse(format!("it is larger than {LARGEST_FILE} bytes"));
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return refuse(format!("it is larger than {MAX_FILE} bytes"));
     }
     Ok(bytes)
 }
@@ -871,7 +871,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let load = |name: &str| Catalog::new(None).load(dir.path().join(name).to_str().unwrap());
         assert!(matches!(load("none.toml"), Err(ProfileError::Unreadable { .. })));
-        fs::write(dir.path().join("huge.toml"), " ".repeat(LARGEST_FILE as usize + 1)).unwrap();
+        fs::write(dir.path().join("huge.toml"), " ".repeat(MAX_FILE as usize + 1)).unwrap();
         let huge = load("huge.toml").unwrap_err();
         assert!(
             with_source(&huge).ends_with("it is larger than 1048576 bytes"),

@@ -143,8 +143,8 @@ impl Complaint {
 
 /// A quotation for a message: invisible characters shown, and cut if longer than a line or two.
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 200;
-    match text.char_indices().nth(LONGEST) {
+    const MAX_LENGTH: usize = 200;
+    match text.char_indices().nth(MAX_LENGTH) {
         None => visible(text),
         Some((cut, _)) => Cow::Owned(format!("{}…", visible(&text[..cut]))),
     }
@@ -152,8 +152,8 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
 
 /// The candidate closest to a misspelt word.
 pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    const LONGEST: usize = 64;
-    if word.len() > LONGEST {
+    const MAX_LENGTH: usize = 64;
+    if word.len() > MAX_LENGTH {
         return None;
     }
     let tolerated = (word.chars().count() / 3).max(1);

@@ -150,7 +150,7 @@ fn wide_hosts(profile: &Profile, remarks: &mut Vec<Remark>) {
 /// The problem of a wide host pattern, and a narrower form.
 fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
     /// More than sixteen million IPv4 addresses, or the IPv6 equivalent.
-    const WIDEST: u8 = 8;
+    const MAX_WIDTH: u8 = 8;
     match &pattern.host {
         Host::Any => Some(("`*` reaches every host".to_owned(), "say `all = true` if that is meant")),
         Host::Prefix(labels) => {
@@ -163,7 +163,7 @@ fn wide_host(pattern: &HostPattern) -> Option<(String, &'static str)> {
             format!("`{pattern}` reaches every host of a whole top-level domain"),
             "name the domain, as in `*.example.com`",
         )),
-        Host::Network(range) if range.prefix_len() < WIDEST => Some((
+        Host::Network(range) if range.prefix_len() < MAX_WIDTH => Some((
             format!("`{pattern}` reaches a large part of all addresses"),
             "name the range that is needed, as in `10.0.0.0/8`",
         )),

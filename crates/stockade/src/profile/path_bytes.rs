@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serializer};
 
 /// `PATH_MAX`.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 /// Structures compiled from a path are walked recursively.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// # Errors
 /// Those of the serializer.
@@ -31,7 +31,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf
     let bytes: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
     let bytes = bytes.map_err(|_| serde::de::Error::custom("a path has a character that is no byte"))?;
     let depth = bytes.iter().filter(|byte| **byte == b'/').count();
-    if bytes.contains(&0) || bytes.len() > LONGEST || depth > DEEPEST {
+    if bytes.contains(&0) || bytes.len() > MAX_LENGTH || depth > MAX_DEPTH {
         return Err(serde::de::Error::custom("no path that a run could mean"));
     }
     Ok(PathBuf::from(OsString::from_vec(bytes)))

@@ -21,7 +21,7 @@ use super::{Network, Pass, value};
 const VERSION: u64 = 1;
 
 /// More rules than this in one list are a mistake or an attack, and would slow down every launch.
-const MOST_RULES: usize = 4096;
+const MAX_RULES: usize = 4096;
 
 pub(super) const DOCUMENT_FIELDS: [&str; 16] = [
     "version",
@@ -542,9 +542,9 @@ impl Reader<'_> {
 
     /// Whether a list exceeds the maximum length; records a fault if so.
     pub fn is_too_long(&mut self, value: &Value<'_>, list: &str, length: usize) -> bool {
-        let is_too_long = length > MOST_RULES;
+        let is_too_long = length > MAX_RULES;
         if is_too_long {
-            let complaint = Complaint::new(format!("`{list}` has {length} rules; at most {MOST_RULES} are read"));
+            let complaint = Complaint::new(format!("`{list}` has {length} rules; at most {MAX_RULES} are read"));
             self.fault(value.span().start, complaint);
         }
         is_too_long
@@ -794,7 +794,7 @@ mod tests {
         let deep = "[".repeat(100_000);
         assert!(!faults(&format!("read = {deep}")).is_empty());
         assert!(!faults(&format!("{}x = 1", "a.".repeat(10_000))).is_empty());
-        let long = "{path='/'},".repeat(MOST_RULES + 1);
+        let long = "{path='/'},".repeat(MAX_RULES + 1);
         assert!(fault(&format!("read = [{long}]")).contains("at most 4096"));
     }
 

@@ -13,15 +13,15 @@ use super::rule::{Anchor, Glob, PathSpec};
 use stockade_text::visible::is_invisible;
 
 /// `PATH_MAX`: the kernel accepts no longer path, and no pattern needs to be longer.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 
 /// A profile's name has to fit in a file name, with its suffix.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Whether a text is a valid profile name: lowercase letters, digits, `-` and `_`, starting with a letter or digit.
 pub(super) fn is_profile_name(text: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    text.len() <= LONGEST_NAME
+    text.len() <= MAX_NAME
         && text.bytes().next().is_some_and(plain)
         && text.bytes().all(|b| plain(b) || b == b'-' || b == b'_')
 }
@@ -35,7 +35,7 @@ pub fn profile_name(text: &str) -> Result<String, Complaint> {
         return Ok(text.to_owned());
     }
     Err(Complaint::new(format!("`{}` can't be the name of a profile", excerpt(text))).hint(format!(
-        "a name has small letters, digits, `-` and `_`, starts with a letter or a digit, and has at most {LONGEST_NAME} of them"
+        "a name has small letters, digits, `-` and `_`, starts with a letter or a digit, and has at most {MAX_NAME} of them"
     )))
 }
 
@@ -149,7 +149,7 @@ pub(super) fn variable_name(text: &str) -> Result<(), Complaint> {
 
 pub(super) fn system_call(text: &str) -> Result<String, Complaint> {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if !text.is_empty() && text.len() <= LONGEST_NAME && text.bytes().all(allowed) {
+    if !text.is_empty() && text.len() <= MAX_NAME && text.bytes().all(allowed) {
         return Ok(text.to_owned());
     }
     Err(
@@ -176,10 +176,8 @@ fn well_formed(kind: &str, text: &str) -> Result<(), Complaint> {
         let complaint = Complaint::new(format!("the {kind} `{}` contains `..`", excerpt(text)));
         return Err(complaint.hint("write the place that it means"));
     }
-    if text.len() > LONGEST_PATH {
-        return Err(Complaint::new(format!(
-            "this {kind} is longer than {LONGEST_PATH} bytes"
-        )));
+    if text.len() > MAX_PATH {
+        return Err(Complaint::new(format!("this {kind} is longer than {MAX_PATH} bytes")));
     }
     Ok(())
 }
@@ -200,7 +198,7 @@ fn plain_components(rest: &str) -> PathBuf {
 
 /// Whether an alternative in braces leaves a component that no path has. Escapes and classes aren't checked.
 fn has_idle_alternative(rest: &str) -> bool {
-    const MOST: usize = 256;
+    const MAX: usize = 256;
     let mut ahead = vec![rest.to_owned()];
     let mut looked_at = 0;
     while let Some(text) = ahead.pop().filter(|text| !text.contains(['\\', '['])) {
@@ -214,7 +212,7 @@ fn has_idle_alternative(rest: &str) -> bool {
             None => {}
         }
         looked_at += 1;
-        if looked_at == MOST {
+        if looked_at == MAX {
             break;
         }
     }

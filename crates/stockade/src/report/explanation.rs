@@ -206,7 +206,7 @@ impl<'a> Evidence<'a> {
 
     /// The ways in which the program may write the target of a refusal.
     fn names(&self, refusal: &Refusal) -> Vec<String> {
-        const SHORTEST: usize = 3;
+        const MIN_LENGTH: usize = 3;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let path = path_of(&refusal.target);
         let below = path.and_then(|path| path.strip_prefix(self.places.root).ok());
@@ -218,7 +218,7 @@ impl<'a> Evidence<'a> {
             .into_iter()
             .chain(hosts.into_iter().flatten())
             .chain(below.map(|path| path.to_string_lossy().into_owned()))
-            .chain(file.filter(|name| name.len() >= SHORTEST))
+            .chain(file.filter(|name| name.len() >= MIN_LENGTH))
             .filter(|name| !name.is_empty())
             .collect()
     }

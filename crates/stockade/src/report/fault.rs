@@ -54,7 +54,7 @@ pub struct InternalFault {
 }
 
 /// Different faults kept: the first ones only.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// The faults of one run, recorded by its threads.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Faults {
             .find(|known| known.part == part && known.message == message)
         {
             known.count = known.count.saturating_add(1);
-        } else if faults.len() < MOST || part == FaultyPart::Supervisor {
+        } else if faults.len() < MAX || part == FaultyPart::Supervisor {
             faults.push(InternalFault {
                 part,
                 message,
@@ -97,7 +97,7 @@ mod tests {
             faults.note(FaultyPart::Worker, &fault);
         }
         let list = faults.list();
-        assert_eq!(list.len(), MOST);
+        assert_eq!(list.len(), MAX);
         assert!(list.iter().all(|fault| fault.count == 2));
     }
 }

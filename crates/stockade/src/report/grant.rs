@@ -363,6 +363,6 @@ impl<'a> GrantLimits<'a> {
 
 /// A target's path; `None` for an address, a process, a call, or a truncated target.
 pub fn path_of(target: &[u8]) -> Option<&Path> {
-    let is_whole_path = target.starts_with(b"/") && target.len() < Refusals::LONGEST && !target.contains(&0);
+    let is_whole_path = target.starts_with(b"/") && target.len() < Refusals::MAX_LENGTH && !target.contains(&0);
     is_whole_path.then(|| Path::new(OsStr::from_bytes(target)))
 }

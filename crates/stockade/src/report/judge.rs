@@ -17,7 +17,7 @@ use crate::profile::Origin;
 use stockade_text::mask::looks_secret;
 
 /// Most denials marked as explaining a failure; a suggestion may cover more of the same.
-const MOST_EXPLAINING: usize = 4;
+const MAX_EXPLAINING: usize = 4;
 
 /// The facts about a run that its report lacks.
 pub struct RunContext<'a> {
@@ -103,7 +103,7 @@ fn in_order(list: &[Counted], explanation: &Explanation) -> Vec<(usize, Explains
     let reasons = reasons.map(|(rank, index)| {
         (
             *index,
-            if rank < MOST_EXPLAINING {
+            if rank < MAX_EXPLAINING {
                 Explains::Yes
             } else {
                 Explains::No

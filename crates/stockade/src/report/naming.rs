@@ -49,9 +49,9 @@ pub fn names_the_start(text: &str, directory: &str, name: &str) -> bool {
 
 /// Whether a text names a variable, as a word by itself.
 pub fn names_variable(text: &str, name: &str) -> bool {
-    const SHORTEST: usize = 3;
+    const MIN_LENGTH: usize = 3;
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    name.len() >= SHORTEST
+    name.len() >= MIN_LENGTH
         && text
             .match_indices(name)
             .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part))

@@ -138,8 +138,8 @@ struct RefusalRoom {
 impl Default for RefusalRoom {
     fn default() -> Self {
         RefusalRoom {
-            entries: Refusals::MOST,
-            bytes: Refusals::MOST_BYTES,
+            entries: Refusals::MAX,
+            bytes: Refusals::MAX_BYTES,
         }
     }
 }
@@ -148,21 +148,21 @@ type RefusalKey = (Kind, Vec<u8>, Vec<u8>);
 
 impl Refusals {
     /// Different refusals kept from the start.
-    pub const MOST: usize = 4096;
+    pub const MAX: usize = 4096;
     /// Bytes of text that these may hold together.
-    pub const MOST_BYTES: usize = 1 << 20;
+    pub const MAX_BYTES: usize = 1 << 20;
     /// Later ones kept in addition.
     pub const LATEST: usize = 64;
     /// Bytes kept of a text: more than any path has (`PATH_MAX`).
-    pub const LONGEST: usize = 4096;
+    pub const MAX_LENGTH: usize = 4096;
 
     /// For a nested run, of which there may be many.
     pub fn of_inner_run() -> Refusals {
         const SHARE: usize = 16;
         Refusals {
             room: RefusalRoom {
-                entries: Self::MOST / SHARE,
-                bytes: Self::MOST_BYTES / SHARE,
+                entries: Self::MAX / SHARE,
+                bytes: Self::MAX_BYTES / SHARE,
             },
             ..Refusals::default()
         }
@@ -180,7 +180,7 @@ impl Refusals {
     /// Records one, after so many calls; returns the stored refusal if it is the first of its kind.
     pub fn note(&mut self, mut refusal: Refusal, calls: u64) -> Option<&Refusal> {
         for text in [&mut refusal.asked, &mut refusal.target, &mut refusal.program] {
-            text.truncate(Self::LONGEST);
+            text.truncate(Self::MAX_LENGTH);
         }
         if let Some(index) = self.known.get(&key(&refusal)) {
             let counted = &mut self.list[*index];

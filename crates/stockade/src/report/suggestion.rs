@@ -59,9 +59,9 @@ impl Suggestion {
 }
 
 /// More flags than this are worse than a profile.
-const MOST_FLAGS: usize = 6;
+const MAX_FLAGS: usize = 6;
 /// More grants than this in one directory are a grant of the directory.
-const MOST_SIBLINGS: usize = 3;
+const MAX_SIBLINGS: usize = 3;
 
 /// The fewest grants that cover these: paths first, then the network.
 pub fn fold(wanted: Vec<(Kind, FlagGrant)>, grant_limits: &GrantLimits<'_>, matcher: &Matcher<'_>) -> Vec<FlagGrant> {
@@ -84,7 +84,7 @@ fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, ma
     loop {
         grants = drop_covered(grants, PathGrant::covers);
         let before = grants.len();
-        grants = fold_siblings(grants, grant_limits, MOST_SIBLINGS);
+        grants = fold_siblings(grants, grant_limits, MAX_SIBLINGS);
         if grants.len() == before {
             break;
         }
@@ -95,10 +95,10 @@ fn fold_paths(wanted: Vec<(Kind, PathGrant)>, grant_limits: &GrantLimits<'_>, ma
 
 /// The flags for these grants; none if they are too many and a profile would suffice.
 pub fn flags(grants: &[FlagGrant], has_profile: bool) -> Vec<OsString> {
-    if grants.len() > MOST_FLAGS && has_profile {
+    if grants.len() > MAX_FLAGS && has_profile {
         return Vec::new();
     }
-    grants.iter().take(MOST_FLAGS).flat_map(FlagGrant::words).collect()
+    grants.iter().take(MAX_FLAGS).flat_map(FlagGrant::words).collect()
 }
 
 /// A program that creates two files in a directory creates more there: journals, locks, temporary files to be renamed.

@@ -26,7 +26,7 @@ use crate::real_path::Walker;
 use crate::surroundings::Surroundings;
 
 /// The most links that the wildcards of one run may match.
-const MOST_LINKS: usize = 4096;
+const MAX_LINKS: usize = 4096;
 
 /// The denials that protect the links on the way to a place.
 pub(super) fn links_to(place: &Path, walker: &mut Walker) -> Vec<DenialRule> {
@@ -180,7 +180,7 @@ pub(super) fn behind_links(denials: &[DenialRule], walker: &mut Walker) -> Resul
             }
         }
     }
-    let mut budget = MOST_LINKS;
+    let mut budget = MAX_LINKS;
     for denial in denials {
         for (closed, links) in behind_wildcards(denial, walker, &mut budget)? {
             added.push(closed);
@@ -234,7 +234,7 @@ fn behind_wildcards(
             if walked.real != path && at >= Target::literal_parts(glob) {
                 *budget = budget.checked_sub(1).ok_or_else(|| Error::ManyLinks {
                     origin: denial.origin.clone(),
-                    most: MOST_LINKS,
+                    most: MAX_LINKS,
                 })?;
                 let closed = DenialRule {
                     target: rest_of(walked.real.clone(), &parts[at + 1..]),

@@ -17,7 +17,7 @@ use crate::user_database::UserDatabase;
 use stockade_sys::notify;
 
 /// The most homes of the user database, and the most children of `/home` that are searched for links.
-const MOST_HOMES: usize = 256;
+const MAX_HOMES: usize = 256;
 
 /// All homes, and the places that variables name. Links are unresolved.
 pub(super) fn entries(surroundings: &Surroundings) -> Vec<Entry> {
@@ -51,12 +51,12 @@ fn of_machine(place: &Path) -> Vec<PathBuf> {
     let parents = PARENTS_OF_HOMES.iter().map(|parent| there(Path::new(parent)));
     let usual = parents.flat_map(|parent| children(&parent));
     let known = named.iter().map(|home| there(home)).chain([place.join("root")]);
-    known.chain(usual).take(MOST_HOMES).collect()
+    known.chain(usual).take(MAX_HOMES).collect()
 }
 
 fn children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.take(MOST_HOMES).map(|entry| entry.path())
+    entries.take(MAX_HOMES).map(|entry| entry.path())
 }
 
 /// The places to which the caller's variables move files.
@@ -126,7 +126,7 @@ pub(super) fn elsewhere(
     let (around, (behind, links)) = match looking {
         Looking::All => {
             let others = PARENTS_OF_HOMES.iter().flat_map(|parent| children(parent.as_ref()));
-            let others = others.take(MOST_HOMES).map(home);
+            let others = others.take(MAX_HOMES).map(home);
             let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
             let behind = behind_links(&around, inside, walker);
             (around, behind)

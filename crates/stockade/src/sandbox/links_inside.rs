@@ -15,11 +15,11 @@ use crate::policy::{ListedNames, Opened, SecretList, names_anywhere};
 use crate::real_path::{DirectoryChild, SHARED, Walker};
 
 /// The most directories listed per closed one, and the most entries of each. A run can't add to them.
-const MOST_DIRECTORIES: usize = 256;
-const MOST_ENTRIES: usize = 65_536;
+const MAX_DIRECTORIES: usize = 256;
+const MAX_ENTRIES: usize = 65_536;
 
 /// The most entries of a tree's top directory, which a run can add to. Beyond that, only names without a wildcard are looked up.
-const MOST_OF_TREE: usize = 1 << 22;
+const MAX_OF_TREE: usize = 1 << 22;
 
 /// Directories whose links are guarded as a whole, since the guarded files in them may not exist yet.
 const AS_A_WHOLE: [&str; 3] = [".gitlab", ".hg", ".jj"];
@@ -86,7 +86,7 @@ impl<'a> LinksInside<'a> {
         if is_link {
             return self.add_link(path, SecretList::Guarded, walker);
         }
-        for child in walker.some_children(path, MOST_ENTRIES).iter() {
+        for child in walker.some_children(path, MAX_ENTRIES).iter() {
             let link = path.join(&child.name);
             if child.is_link && (is_loaded(&link, path) || !link.is_dir()) {
                 self.add_link(&link, SecretList::Guarded, walker);
@@ -132,13 +132,13 @@ impl<'a> LinksInside<'a> {
         let mut ahead = VecDeque::from([(top.to_path_buf(), 1)]);
         let mut seen = BTreeSet::from([top.to_path_buf()]);
         while let Some((directory, level)) = ahead.pop_front() {
-            for child in walker.some_children(&directory, MOST_ENTRIES).iter() {
+            for child in walker.some_children(&directory, MAX_ENTRIES).iter() {
                 let path = directory.join(&child.name);
                 let inside = match child.is_link {
                     true => self.follow(&path, (top, list, level), walker),
                     false => Some(path),
                 };
-                let inside = inside.filter(|_| level < levels && seen.len() < MOST_DIRECTORIES);
+                let inside = inside.filter(|_| level < levels && seen.len() < MAX_DIRECTORIES);
                 if let Some(inside) = inside.filter(|inside| seen.insert(inside.clone())) {
                     ahead.push_back((inside, level + 1));
                 }
@@ -222,7 +222,7 @@ fn is_loaded(link: &Path, top: &Path) -> bool {
 
 /// The directories and links in a directory of the run; if it has too many entries, only those with closed names.
 fn closed_children(directory: &Path, walker: &mut Walker) -> Vec<DirectoryChild> {
-    if let Some(all) = walker.all_children(directory, MOST_OF_TREE) {
+    if let Some(all) = walker.all_children(directory, MAX_OF_TREE) {
         return all.to_vec();
     }
     let names = SecretList::ALL.into_iter().flat_map(names_anywhere);

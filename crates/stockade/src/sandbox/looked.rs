@@ -20,9 +20,9 @@ use crate::policy::{Access, DenialRule, FINGERPRINT, Policy};
 /// The directory of these files.
 const DIRECTORY: &str = "looked";
 /// The most trees that are kept. The oldest are forgotten.
-const MOST_TREES: usize = 64;
+const MAX_TREES: usize = 64;
 /// The longest file.
-const LONGEST: usize = 4 << 20;
+const MAX_LENGTH: usize = 4 << 20;
 /// The first bytes of a file, with the version of its form.
 const MAGIC: &[u8] = b"stockade looked 1\n";
 /// A directory is kept once it has stayed as it is for so long, in seconds: file systems count in steps of up to two.
@@ -74,7 +74,7 @@ pub(super) struct Looked {
 impl Looked {
     /// What is known of a tree under a key.
     pub(super) fn load(state: &Path, key: &str) -> Looked {
-        let text = read(state, key, LONGEST);
+        let text = read(state, key, MAX_LENGTH);
         text.and_then(|text| parse(&text)).unwrap_or_default()
     }
 
@@ -167,7 +167,7 @@ fn forget_oldest(directory: &Path) {
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     kept.sort();
-    let many = kept.len().saturating_sub(MOST_TREES - 1);
+    let many = kept.len().saturating_sub(MAX_TREES - 1);
     for (_, path) in kept.drain(..many) {
         let _ = fs::remove_file(path);
     }
@@ -306,9 +306,9 @@ mod tests {
     #[test]
     fn the_oldest_trees_are_forgotten() {
         let state = tempfile::tempdir().unwrap();
-        for number in 0..MOST_TREES + 3 {
+        for number in 0..MAX_TREES + 3 {
             write(state.path(), &number.to_string(), &Seen::default().text()).unwrap();
         }
-        assert_eq!(fs::read_dir(state.path().join(DIRECTORY)).unwrap().count(), MOST_TREES);
+        assert_eq!(fs::read_dir(state.path().join(DIRECTORY)).unwrap().count(), MAX_TREES);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::real_path::{is_of_disk, unescaped};
 
 /// The most other paths of one place.
-const MOST_SHOWN: usize = 256;
+const MAX_SHOWN: usize = 256;
 
 /// File systems by which the kernel shows its own state.
 const OF_THE_KERNEL: [&[u8]; 8] = [
@@ -172,7 +172,7 @@ impl Mounts {
             for shown in self.showing_at_once(&next.place) {
                 let part = next.part.join(shown.part).components().collect();
                 let shown = Shown { part, ..shown };
-                if all.len() < MOST_SHOWN && shown.place != place && all.insert(shown.clone()) {
+                if all.len() < MAX_SHOWN && shown.place != place && all.insert(shown.clone()) {
                     ahead.push(shown);
                 }
             }

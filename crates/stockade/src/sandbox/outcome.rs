@@ -154,8 +154,8 @@ pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result
 
 /// A reason; the path in it may be as long as a run's trees are deep.
 fn told(kept: &KeptExact) -> String {
-    const MOST_COLUMNS: usize = 1024;
-    shortened(&kept.to_string(), MOST_COLUMNS)
+    const MAX_COLUMNS: usize = 1024;
+    shortened(&kept.to_string(), MAX_COLUMNS)
 }
 
 /// Sorts by start time, and is unique to a run.

@@ -23,20 +23,20 @@ use crate::plan::{KeptExact, Links, Opening, Part, is_looked_through, is_too_lar
 use crate::policy::{Access, AccessDecision, Grant, GrantExtent, Matcher, Placed, Policy};
 
 /// The most directories of all trees together, known ones among them: some 2 ms of every launch.
-const MOST_DIRECTORIES: usize = 4096;
+const MAX_DIRECTORIES: usize = 4096;
 
 /// The most entries that a launch lists in directories that aren't known, or have changed. While the run goes on the others
 /// are listed, for later launches.
-const MOST_ENTRIES: usize = 16_384;
+const MAX_ENTRIES: usize = 16_384;
 
 /// The most files with a secret's name that a launch compares with the repository: each is read.
-const MOST_BLOBS: usize = 128;
+const MAX_BLOBS: usize = 128;
 
 /// What another repository takes of that.
 const REPOSITORY: usize = 8;
 
 /// The most rules around closed paths: each costs some microseconds of every launch.
-const MOST_OPENINGS: usize = 16_384;
+const MAX_OPENINGS: usize = 16_384;
 
 /// What Landlock alone reads.
 #[derive(Debug, Default)]
@@ -65,9 +65,9 @@ impl Budget<'_> {
     /// A launch's.
     pub fn of_launch() -> Budget<'static> {
         Budget {
-            directories: MOST_DIRECTORIES,
-            entries: MOST_ENTRIES,
-            blobs: MOST_BLOBS,
+            directories: MAX_DIRECTORIES,
+            entries: MAX_ENTRIES,
+            blobs: MAX_BLOBS,
             is_over: &|| false,
         }
     }
@@ -75,9 +75,9 @@ impl Budget<'_> {
     /// That of a look while a run goes on: no launch looks at more directories, so it doesn't either.
     pub fn of_run(is_over: &dyn Fn() -> bool) -> Budget<'_> {
         Budget {
-            directories: MOST_DIRECTORIES,
+            directories: MAX_DIRECTORIES,
             entries: usize::MAX,
-            blobs: MOST_BLOBS,
+            blobs: MAX_BLOBS,
             is_over,
         }
     }
@@ -317,7 +317,7 @@ impl ReadsWalk<'_> {
                 false => Ok(()),
             };
         }
-        if known.count() > MOST_DIRECTORIES {
+        if known.count() > MAX_DIRECTORIES {
             return Err(too_many_directories(tree));
         }
         // Each directory is looked at from here: half of a path's names needn't be looked up again.
@@ -509,11 +509,11 @@ impl ReadsWalk<'_> {
                 part: if is_around { Part::Names } else { Part::All },
                 links,
             });
-            if openings.len() > MOST_OPENINGS {
+            if openings.len() > MAX_OPENINGS {
                 return Err(KeptExact::TooMany {
                     tree: tree.to_path_buf(),
                     what: "files and directories beside closed ones",
-                    most: MOST_OPENINGS,
+                    most: MAX_OPENINGS,
                 });
             }
         }
@@ -525,7 +525,7 @@ fn too_many_directories(tree: &Path) -> KeptExact {
     KeptExact::TooMany {
         tree: tree.to_path_buf(),
         what: "directories",
-        most: MOST_DIRECTORIES,
+        most: MAX_DIRECTORIES,
     }
 }
 

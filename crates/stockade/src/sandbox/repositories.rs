@@ -59,10 +59,10 @@ impl Repositories {
         let mut ahead: Vec<(PathBuf, &Path)> = own.map(|file| (file, self.tree.as_path())).chain(around).collect();
         let (mut seen, mut places) = (BTreeSet::new(), BTreeSet::new());
         while let Some((file, top)) = ahead.pop() {
-            if seen.len() >= MOST_CONFIGURATIONS || !seen.insert((file.clone(), top)) {
+            if seen.len() >= MAX_CONFIGURATIONS || !seen.insert((file.clone(), top)) {
                 continue;
             }
-            let text = read(&file, LONGEST_CONFIGURATION).unwrap_or_default();
+            let text = read(&file, MAX_CONFIGURATION).unwrap_or_default();
             for setting in git_settings(&text) {
                 let (value, above) = (setting.value.as_str(), file.parent().unwrap_or(&file));
                 let at = |path: &str| placed_by_git(path, top, home);
@@ -153,7 +153,7 @@ impl Repositories {
 /// names, and that directory's common directory.
 pub(super) fn directories_of(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
     let led = |file: &Path, before: &str| {
-        let text = read(file, LONGEST_GIT_FILE)?;
+        let text = read(file, MAX_GIT_FILE)?;
         let path = OsStr::from_bytes(text.strip_prefix(before.as_bytes())?.trim_ascii_end());
         Some(file.parent()?.join(path))
     };
@@ -185,12 +185,12 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
         };
         for place in below.iter().map(|name| directory.join(name)) {
             for child in walker
-                .some_children(&place, MOST_INSIDE)
+                .some_children(&place, MAX_INSIDE)
                 .iter()
-                .filter(|_| level < DEEPEST)
+                .filter(|_| level < MAX_DEPTH)
             {
                 let inside: PathBuf = place.join(&child.name).components().collect();
-                if all.len() < MOST_INSIDE {
+                if all.len() < MAX_INSIDE {
                     all.push(inside.clone());
                     ahead.push((inside, level + 1));
                 }
@@ -201,13 +201,13 @@ fn git_directories(tree: &Path, walker: &mut Walker) -> Vec<PathBuf> {
 }
 
 /// The most directories of submodules and work trees, and the most components in the name of one.
-const MOST_INSIDE: usize = 512;
-const DEEPEST: usize = 6;
+const MAX_INSIDE: usize = 512;
+const MAX_DEPTH: usize = 6;
 
-const LONGEST_GIT_FILE: u64 = 8192;
-const LONGEST_CONFIGURATION: u64 = 1 << 20;
+const MAX_GIT_FILE: u64 = 8192;
+const MAX_CONFIGURATION: u64 = 1 << 20;
 /// The most configurations that are read for one tree, each with those that it includes.
-const MOST_CONFIGURATIONS: usize = 64;
+const MAX_CONFIGURATIONS: usize = 64;
 
 /// Reads a short regular file.
 fn read(file: &Path, longest: u64) -> Option<Vec<u8>> {

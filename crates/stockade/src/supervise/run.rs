@@ -103,7 +103,7 @@ impl Run {
     /// Records that a process looks up hosts: from now on it sees the run's own hosts file.
     pub fn note_resolving(&self, process: i32) {
         let mut resolving = lock(&self.resolving);
-        if resolving.len() < Made::MOST {
+        if resolving.len() < Made::MAX {
             resolving.insert(process);
         }
     }

@@ -301,7 +301,7 @@ const SLICE_MS: i32 = 10;
 /// A daemon that holds the run's output costs so many slices at the end.
 const QUIET_SLICES: usize = 25;
 /// The most slices where one process after the other ends.
-const MOST_SLICES: usize = 200;
+const MAX_SLICES: usize = 200;
 
 /// The descendants that are left after a round of collecting.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -417,7 +417,7 @@ impl WardenWatch {
             return;
         };
         let mut quiet = 0;
-        for _ in 0..MOST_SLICES {
+        for _ in 0..MAX_SLICES {
             let mut holds = false;
             children.each(|child| holds |= self.output.iter().flatten().any(|stream| stream.is_of(child)));
             if !holds || quiet == QUIET_SLICES || !matches!(self.wait(SLICE_MS), Ok(false)) {

@@ -28,7 +28,7 @@ pub use variables::looks_secret;
 pub const MASK: &str = "***";
 
 /// The depth limit of nested texts (`sh -c "sh -c '…'"`): below it, quotes are ordinary letters.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Masks every text of a JSON value. A list of texts is treated as the words of a command line.
 pub fn json(value: &mut Value) {
@@ -54,18 +54,18 @@ fn mask_in_place(text: &mut String) {
 /// Masks the secrets in a text of any kind: a sentence, a shell command, a URL.
 pub fn text(text: &str) -> String {
     let masked = pairs::mask(&shapes::mask(text), pairs::Extent::Text);
-    commands(&masked, DEEPEST)
+    commands(&masked, MAX_DEPTH)
 }
 
 /// Whether a variable's value, under a harmless name, holds something to mask. A path may look like a token.
 pub fn holds_secret(text: &str) -> bool {
-    holds_token(text) || commands(&pairs::mask(text, pairs::Extent::Text), DEEPEST) != text
+    holds_token(text) || commands(&pairs::mask(text, pairs::Extent::Text), MAX_DEPTH) != text
 }
 
 /// Masks the secrets in the words of a command line.
 pub fn words(words: &[String]) -> Vec<String> {
     let mut context = Context::default();
-    let one = |word: &str| commands(&pairs::mask(&shapes::mask(word), pairs::Extent::Word), DEEPEST);
+    let one = |word: &str| commands(&pairs::mask(&shapes::mask(word), pairs::Extent::Word), MAX_DEPTH);
     words.iter().map(|word| context.word(word, word, one)).collect()
 }
 

@@ -74,8 +74,8 @@ pub(super) fn names_secret(name: &str) -> bool {
         "_file", "_stdin", "_path", "_dir", "_name", "_jar", "_type", "_format", "_size", "_length",
     ];
     // Real names aren't longer, and the whole name is scanned.
-    const LONGEST: usize = 128;
-    if name.len() > LONGEST {
+    const MAX_LENGTH: usize = 128;
+    if name.len() > MAX_LENGTH {
         return false;
     }
     let name = name.trim_start_matches('-').replace(['-', '.'], "_");

@@ -9,7 +9,7 @@ static TOKENS: LazyLock<[Vec<Token>; 128]> = LazyLock::new(|| table(include_str!
 
 /// The longest first part of a web token. The scan from each position is bounded, so that the time stays linear in
 /// the text's length.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// A token format.
 #[derive(Debug)]
@@ -53,14 +53,14 @@ fn kind_of(kind: &str) -> fn(u8) -> bool {
 const KEY: &str = "-----BEGIN";
 
 /// The shortest run of letters and digits in any token without a separator.
-const SHORTEST: usize = 16;
+const MIN_LENGTH: usize = 16;
 
 /// Whether a text without any separator may still hold a token.
 pub(super) fn may_hold(text: &str) -> bool {
     let longest = text
         .bytes()
         .try_fold(0_usize, |row, byte| match byte.is_ascii_alphanumeric() {
-            true if row + 1 >= SHORTEST => None,
+            true if row + 1 >= MIN_LENGTH => None,
             true => Some(row + 1),
             false => Some(0),
         });
@@ -147,7 +147,7 @@ fn without_prefix(text: &str, at: usize) -> Option<usize> {
 
 /// Credentials after a header's scheme: `Bearer …` (RFC 6750), `Basic …` (RFC 7617). Prose words have no digits.
 fn of_scheme(text: &str, at: usize) -> Option<(usize, usize)> {
-    const LEAST: usize = 16;
+    const MIN: usize = 16;
     let here = &text[at..];
     let is_scheme = |scheme: &&str| {
         here.get(..scheme.len())
@@ -157,7 +157,7 @@ fn of_scheme(text: &str, at: usize) -> Option<(usize, usize)> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
     let secret = here[scheme.len()..].bytes().take_while(is_part);
     let is_start = !text[..at].ends_with(|c: char| c.is_alphanumeric());
-    let is_one = is_start && secret.clone().count() >= LEAST && secret.clone().any(|byte| byte.is_ascii_digit());
+    let is_one = is_start && secret.clone().count() >= MIN && secret.clone().any(|byte| byte.is_ascii_digit());
     is_one.then(|| (scheme.len(), secret.count()))
 }
 
@@ -190,7 +190,7 @@ fn web_token(text: &str) -> Option<usize> {
     if !text.starts_with("eyJ") {
         return None;
     }
-    let head = text.bytes().take(LONGEST).take_while(|byte| is_part(*byte)).count();
+    let head = text.bytes().take(MAX_LENGTH).take_while(|byte| is_part(*byte)).count();
     if !text[head..].starts_with(".eyJ") {
         return None;
     }

@@ -66,7 +66,7 @@ impl Conversation {
 
     /// Whether the output exceeds an answer's limit.
     pub fn says_too_much(&self) -> bool {
-        self.heard.len() > reply::LONGEST
+        self.heard.len() > reply::MAX_LENGTH
     }
 
     /// Waits for `time` at most, and moves all available bytes.

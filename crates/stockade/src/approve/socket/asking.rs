@@ -84,7 +84,7 @@ impl Asked {
         };
         for name in names {
             let connected = directory.connect(&name);
-            let stream = connected.and_then(|socket| SocketStream::new(socket, reply::LONGEST));
+            let stream = connected.and_then(|socket| SocketStream::new(socket, reply::MAX_LENGTH));
             if let Ok(mut stream) = stream {
                 self.names.insert(name);
                 // A watcher that is gone at once still counts as asked.

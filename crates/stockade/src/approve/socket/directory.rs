@@ -185,9 +185,9 @@ pub(super) fn is_same_user(stream: impl AsFd) -> io::Result<bool> {
 
 /// The kernel's address bytes for a path (unix(7)).
 fn address(path: &Path) -> io::Result<Vec<u8>> {
-    const LONGEST: usize = 107;
+    const MAX_LENGTH: usize = 107;
     let path = path.as_os_str().as_bytes();
-    if path.len() > LONGEST || path.contains(&0) {
+    if path.len() > MAX_LENGTH || path.contains(&0) {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
     let mut bytes = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();

@@ -144,7 +144,7 @@ impl Watcher {
                 return;
             };
             let is_welcome = self.connections.len() < CONNECTIONS && is_same_user(&socket).unwrap_or(false);
-            if let (true, Ok(stream)) = (is_welcome, SocketStream::new(socket, question::LONGEST)) {
+            if let (true, Ok(stream)) = (is_welcome, SocketStream::new(socket, question::MAX_LENGTH)) {
                 self.connections.push(WatcherConnection {
                     stream,
                     since: Instant::now(),

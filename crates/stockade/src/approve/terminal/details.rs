@@ -10,14 +10,14 @@ use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit::{broken, shortened};
 
 /// The limit for each text from the program: a command line may fill hundreds of screens.
-const MOST_COLUMNS: usize = 600;
+const MAX_COLUMNS: usize = 600;
 
 /// All evidence, one line each, followed by the meanings of the answers. No row begins with a text from the program.
 pub fn details(request: &EscalationRequest, offer: &AnswerChoices, width: usize) -> String {
     let evidence = &request.evidence;
     let mut text = String::new();
     let mut say = |name: &str, value: &str| {
-        let _ = writeln!(text, "  {name}: {}", shortened(value, MOST_COLUMNS));
+        let _ = writeln!(text, "  {name}: {}", shortened(value, MAX_COLUMNS));
     };
     say("access", verb(evidence.access));
     say("target", &quoted(evidence.target.as_ref()));

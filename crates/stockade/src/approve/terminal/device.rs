@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_millis(150);
 const LOUD: Duration = Duration::from_secs(2);
 
 /// The kernel's line buffer holds no longer line.
-const LONGEST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// The terminal, by a descriptor of Stockade's own, independent of what a run does to its standard streams.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Device {
     /// The available input: one line of it in canonical mode; `None` if there is none. A terminal that hung up reads as
     /// an empty line does, but has no mode any more.
     fn take(&self) -> Result<Option<Vec<u8>>, Unanswered> {
-        let mut bytes = vec![0; LONGEST_LINE];
+        let mut bytes = vec![0; MAX_LINE];
         match (&self.file).read(&mut bytes) {
             Ok(0) if self.mode().is_err() => Err(Unanswered::Gone),
             Ok(count) => {

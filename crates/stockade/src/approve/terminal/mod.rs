@@ -42,7 +42,7 @@ pub use unanswered::NoTerminal;
 use unanswered::Unanswered;
 
 /// The fewest columns of a name in the closing line.
-const LEAST_NAME: usize = 24;
+const MIN_NAME: usize = 24;
 
 /// The closing line is for the person alone: the run goes on without waiting for its display.
 const AFTERWARDS: Duration = Duration::from_millis(500);
@@ -222,7 +222,7 @@ impl Terminal {
             TypedReply::Interrupt => question::refused(request, Some("Ctrl-C")),
             TypedReply::Suspend => ("stockade: stopped; the question comes again".to_string(), String::new()),
         };
-        let room = width.saturating_sub(fit::columns(&words)).max(LEAST_NAME);
+        let room = width.saturating_sub(fit::columns(&words)).max(MIN_NAME);
         let mut line = fit::broken(&(words + &fit::shortened(&name, room)), width);
         if request.ends_by_no() && matches!(said, TypedReply::Answer(Choice::No { all: false }, _)) {
             line += &format!("\nstockade: {NO_MORE}");

@@ -16,13 +16,13 @@ use stockade_text::visible::style::{Ink, Style};
 
 /// The target can set its terminal to any size. A question of more columns in all isn't asked, whatever the size: on a
 /// screen of 80 columns and 24 rows its beginning would be gone.
-const MOST_COLUMNS: usize = 1500;
+const MAX_COLUMNS: usize = 1500;
 
 /// Columns of a line on program or access. A narrower terminal shows it in more rows, its names unchanged.
 const LINE: usize = 80;
 
 /// The fewest columns of a shortened text.
-const LEAST: usize = 16;
+const MIN: usize = 16;
 
 /// The row before the question, and the one that says that a line was no answer.
 const OTHER_ROWS: usize = 2;
@@ -49,7 +49,7 @@ pub fn question(
     let lines = lines.iter().map(|(style, line)| (*style, fit::broken(line, width)));
     let lines: Vec<(Option<Style>, String)> = lines.collect();
     let height: usize = lines.iter().map(|(_, line)| line.lines().count()).sum();
-    if height + prompt.lines().count() + OTHER_ROWS > size.1 || length > MOST_COLUMNS {
+    if height + prompt.lines().count() + OTHER_ROWS > size.1 || length > MAX_COLUMNS {
         return Err(Unanswered::TooLong);
     }
     let shown = lines.into_iter().map(|(style, line)| match style {
@@ -112,13 +112,13 @@ fn lines(request: &EscalationRequest) -> Vec<(Option<Style>, String)> {
 fn who(request: &EscalationRequest) -> String {
     let evidence = &request.evidence;
     let agent = match &evidence.agent {
-        Some(agent) => format!(", agent {}", shortened(&quoted(agent.as_ref()), LEAST)),
+        Some(agent) => format!(", agent {}", shortened(&quoted(agent.as_ref()), MIN)),
         None => String::new(),
     };
     let wants = if request.live { "wants" } else { "wanted" };
     let rest = format!(" (pid {}{agent}) {wants} to {}", evidence.pid, verb(evidence.access));
     let start = "stockade: ";
-    let room = LINE.saturating_sub(start.len() + columns(&rest)).max(LEAST);
+    let room = LINE.saturating_sub(start.len() + columns(&rest)).max(MIN);
     format!("{start}{}{rest}", shortened(&quoted(evidence.program.as_ref()), room))
 }
 
@@ -136,7 +136,7 @@ fn what(request: &EscalationRequest, most: usize) -> String {
     const ARROW: &str = " → ";
     let evidence = &request.evidence;
     let target = quoted(evidence.target.as_ref());
-    let room = most.saturating_sub(TARGET.len()).max(LEAST);
+    let room = most.saturating_sub(TARGET.len()).max(MIN);
     if evidence.asked.is_empty() || evidence.asked == evidence.target {
         return format!("{TARGET}{}", shortened(&target, room));
     }

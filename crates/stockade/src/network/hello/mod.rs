@@ -10,12 +10,12 @@ use std::ops::RangeInclusive;
 use crate::profile::Name;
 
 /// A hello that isn't complete in this many bytes is rejected: 64 KiB of message and as much for its record headers.
-pub const LONGEST: usize = 128 * 1024;
+pub const MAX_LENGTH: usize = 128 * 1024;
 
 /// The classification of a client's first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hello {
-    /// The beginning of a hello. Never returned for [`LONGEST`] bytes or more: a buffer of that size always has room.
+    /// The beginning of a hello. Never returned for [`MAX_LENGTH`] bytes or more: a buffer of that size always has room.
     Incomplete,
     /// A hello that names the server.
     Names(Name),
@@ -29,10 +29,10 @@ pub enum Hello {
 
 /// Parses all bytes that a client has sent. Once the result isn't [`Hello::Incomplete`], more bytes don't change it.
 pub fn read(bytes: &[u8]) -> Hello {
-    let known = &bytes[..bytes.len().min(LONGEST)];
+    let known = &bytes[..bytes.len().min(MAX_LENGTH)];
     match join_records(known).and_then(|message| read_message(&message)) {
         Ok(hello) => hello,
-        Err(Stop::Incomplete) if bytes.len() < LONGEST => Hello::Incomplete,
+        Err(Stop::Incomplete) if bytes.len() < MAX_LENGTH => Hello::Incomplete,
         Err(Stop::Incomplete | Stop::NotTls) => Hello::NotTls,
     }
 }
@@ -50,11 +50,11 @@ const MINOR_VERSIONS: RangeInclusive<u16> = 0..=4;
 /// A handshake record may not be empty.
 const RECORD_LENGTHS: RangeInclusive<u16> = 1..=1 << 14;
 /// Version, random, empty session, one cipher suite, one compression method.
-const SHORTEST_MESSAGE: u16 = 2 + 32 + 1 + 4 + 2;
+const MIN_MESSAGE: u16 = 2 + 32 + 1 + 4 + 2;
 /// Type and length.
 const MESSAGE_HEADER: usize = 4;
 /// Real clients send up to twenty-five; the bound keeps the search for duplicates cheap.
-const MOST_EXTENSIONS: usize = 100;
+const MAX_EXTENSIONS: usize = 100;
 
 /// The reason that parsing ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn read_message(message: &[u8]) -> Result<Hello, Stop> {
     reader.byte(CLIENT_HELLO..=CLIENT_HELLO)?;
     // The first of the three length bytes is zero: the message is shorter than 64 KiB.
     reader.byte(0..=0)?;
-    let length = reader.pair(SHORTEST_MESSAGE..=u16::MAX)?;
+    let length = reader.pair(MIN_MESSAGE..=u16::MAX)?;
     let mut body = reader.part(length)?;
     read_version(&mut body)?;
     body.take(32)?;
@@ -140,7 +140,7 @@ fn read_extensions(body: &mut ByteReader<'_>) -> Result<Hello, Stop> {
     let mut hello = Hello::Unnamed;
     while body.left > 0 {
         let kind = body.pair(0..=u16::MAX)? as u16;
-        if seen.contains(&kind) || seen.len() == MOST_EXTENSIONS {
+        if seen.contains(&kind) || seen.len() == MAX_EXTENSIONS {
             return Err(Stop::NotTls);
         }
         seen.push(kind);

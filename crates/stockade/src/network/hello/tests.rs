@@ -172,7 +172,7 @@ fn hellos_that_can_be_read_in_two_ways_are_none() {
         vec![of_list(b"")],
         vec![name.clone(), vec![0]],
         vec![name.clone(), vec![0, 9, 0, 1]],
-        (1..=MOST_EXTENSIONS as u16 + 1)
+        (1..=MAX_EXTENSIONS as u16 + 1)
             .map(|kind| extension(kind, b""))
             .collect(),
     ] {
@@ -268,8 +268,8 @@ fn a_long_hello_is_read_and_an_endless_one_is_none() {
     // One-byte records would need more than the limit.
     let message = message(&[beginning(), measured(&padding(0xff00))].concat());
     let endless = records(&message, &vec![1; message.len()]);
-    assert_eq!(read(&endless[..LONGEST - 1]), Hello::Incomplete);
-    assert_eq!(read(&endless[..LONGEST]), Hello::NotTls);
+    assert_eq!(read(&endless[..MAX_LENGTH - 1]), Hello::Incomplete);
+    assert_eq!(read(&endless[..MAX_LENGTH]), Hello::NotTls);
     assert_eq!(read(&endless), Hello::NotTls);
 }
 

@@ -11,10 +11,10 @@ use hickory_proto::serialize::binary::{BinDecodable, BinDecoder};
 use crate::profile::Name;
 
 /// The datagram size that answers to EDNS must advertise (RFC 6891, section 6.2.5), though none is received.
-const LARGEST_DATAGRAM: u16 = 1232;
+const MAX_DATAGRAM: u16 = 1232;
 
 /// The longest TTL that every resolver reads as positive (RFC 2181, section 8).
-const LONGEST_TTL_SECONDS: u64 = i32::MAX as u64;
+const MAX_TTL_SECONDS: u64 = i32::MAX as u64;
 
 /// The address family asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,7 +113,7 @@ fn record(question: &Query, address: IpAddr, ttl: Duration) -> Option<Record> {
         (RecordType::AAAA, IpAddr::V6(address)) => RData::AAAA(rdata::AAAA(address)),
         _ => return None,
     };
-    let ttl_seconds = u32::try_from(ttl.as_secs().min(LONGEST_TTL_SECONDS)).ok()?;
+    let ttl_seconds = u32::try_from(ttl.as_secs().min(MAX_TTL_SECONDS)).ok()?;
     Some(Record::from_rdata(question.name.clone(), ttl_seconds, data))
 }
 
@@ -146,7 +146,7 @@ fn extensions(header: &Header, decoder: &mut BinDecoder<'_>) -> Result<Option<Ed
 /// The EDNS record of the answer: version 0, no options, the DO bit as received (RFC 3225, section 3).
 fn echo(extensions: &Edns) -> Edns {
     let mut echo = Edns::new();
-    echo.set_max_payload(LARGEST_DATAGRAM);
+    echo.set_max_payload(MAX_DATAGRAM);
     echo.set_dnssec_ok(extensions.flags().dnssec_ok);
     echo
 }

@@ -12,10 +12,10 @@ use super::machine::Machine;
 use super::outcome::{LookupOutcome, NoAddress};
 
 /// The limit on alias chains: unbound follows 11, dnsmasq 10, a few are enough.
-const MOST_ALIASES: usize = 8;
+const MAX_ALIASES: usize = 8;
 
 /// Far more than any program tries to connect to.
-const MOST_ADDRESSES: usize = 64;
+const MAX_ADDRESSES: usize = 64;
 
 /// The nameservers to ask, and the deadline for all aliases and attempts together.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +111,7 @@ impl Chain {
             self.aliases += 1;
             self.ttl_seconds = self.ttl_seconds.min(ttl_seconds);
             self.end = alias;
-            if self.aliases > MOST_ALIASES {
+            if self.aliases > MAX_ALIASES {
                 return ChainStep::Ended(LookupOutcome::failed());
             }
         }
@@ -139,7 +139,7 @@ impl Chain {
         for record in self
             .records(answer)
             .filter(|record| record.record_type() == family)
-            .take(MOST_ADDRESSES)
+            .take(MAX_ADDRESSES)
         {
             if let Some(address) = record.data.ip_addr() {
                 self.ttl_seconds = self.ttl_seconds.min(record.ttl);

@@ -13,9 +13,9 @@ use super::machine::Carrier;
 use stockade_sys::random;
 
 /// The largest answer requested by datagram, small enough never to be fragmented (DNS flag day 2020).
-const LARGEST_ANSWER: u16 = 1232;
+const MAX_ANSWER: u16 = 1232;
 /// The receive buffer: some servers send more than was asked for.
-const LARGEST_DATAGRAM: usize = 4096;
+const MAX_DATAGRAM: usize = 4096;
 
 /// A nameserver and the deadline for its answer.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ impl Nameserver {
         // Connected: the kernel drops datagrams from other addresses, and reports when there's no listener.
         socket.connect(self.address)?;
         socket.send(&encoded(request)?)?;
-        let mut bytes = [0; LARGEST_DATAGRAM];
+        let mut bytes = [0; MAX_DATAGRAM];
         loop {
             socket.set_read_timeout(Some(frame::remaining(self.deadline)?))?;
             let length = match socket.recv(&mut bytes) {
@@ -95,7 +95,7 @@ fn request(query: &Query, extensions: Option<Edns>) -> io::Result<Message> {
 
 fn extensions() -> Edns {
     let mut extensions = Edns::new();
-    extensions.set_max_payload(LARGEST_ANSWER);
+    extensions.set_max_payload(MAX_ANSWER);
     extensions
 }
 

@@ -18,7 +18,7 @@ use crate::mutex::lock;
 use crate::profile::Name;
 
 /// The limit on one lookup: all nameservers, attempts and aliases together.
-const LONGEST_LOOKUP: Duration = Duration::from_secs(10);
+const MAX_LOOKUP: Duration = Duration::from_secs(10);
 
 /// The TTL of hosts file entries. They hold until the file changes, which programs should notice soon.
 const LISTED: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ impl Resolver {
             source,
             cache: NameCache::default(),
             asked,
-            longest_lookup: LONGEST_LOOKUP,
+            longest_lookup: MAX_LOOKUP,
         }
     }
 

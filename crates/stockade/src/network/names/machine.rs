@@ -14,10 +14,10 @@ use crate::profile::Name;
 pub(super) const PORT: u16 = 53;
 
 /// glibc's limits (`MAXNS`, `RES_MAXNDOTS`, `RES_MAXRETRANS`, `RES_MAXRETRY`, resolv.conf(5)).
-const MOST_NAMESERVERS: usize = 3;
-const MOST_DOTS: u32 = 15;
-const LONGEST_TIMEOUT_SECONDS: u32 = 30;
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_NAMESERVERS: usize = 3;
+const MAX_DOTS: u32 = 15;
+const MAX_TIMEOUT_SECONDS: u32 = 30;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The addresses of `localhost` and all names below it, whatever any file says (RFC 6761, section 6.3).
 const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -59,15 +59,15 @@ impl Machine {
             } else {
                 Carrier::Datagrams
             },
-            timeout: Duration::from_secs(config.timeout.clamp(1, LONGEST_TIMEOUT_SECONDS).into()),
-            attempts: config.attempts.clamp(1, MOST_ATTEMPTS),
+            timeout: Duration::from_secs(config.timeout.clamp(1, MAX_TIMEOUT_SECONDS).into()),
+            attempts: config.attempts.clamp(1, MAX_ATTEMPTS),
             wants_ipv6: !config.no_aaaa,
             search: config
                 .get_last_search_or_domain()
                 .filter(|domain| is_plain(domain))
                 .cloned()
                 .collect(),
-            ndots: config.ndots.min(MOST_DOTS),
+            ndots: config.ndots.min(MAX_DOTS),
             hosts: listed(hosts),
         }
     }
@@ -91,7 +91,7 @@ impl Machine {
 /// The first few, as in glibc; the local machine if there is none (resolv.conf(5)).
 fn nameservers(config: &Config) -> Vec<SocketAddr> {
     let named = config.nameservers.iter().filter_map(nameserver);
-    let mut nameservers: Vec<SocketAddr> = named.take(MOST_NAMESERVERS).collect();
+    let mut nameservers: Vec<SocketAddr> = named.take(MAX_NAMESERVERS).collect();
     if nameservers.is_empty() {
         nameservers.push(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)));
     }

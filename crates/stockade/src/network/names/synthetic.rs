@@ -24,7 +24,7 @@ const FIRST_HOST: u32 = 256;
 
 /// Limits the memory that a run can take with ever new names; with this many, `FIRST_HOST` added,
 /// the IPv4 range is far from used up.
-const MOST_NAMES: usize = 16_384;
+const MAX_NAMES: usize = 16_384;
 
 /// The names of one run and their addresses. Allotments are permanent: programs keep addresses as long as they like.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Synthetic {
 
 impl Allotted {
     fn allot(&mut self, name: &Name) -> Option<u32> {
-        if self.names.len() >= MOST_NAMES {
+        if self.names.len() >= MAX_NAMES {
             return None;
         }
         let host = FIRST_HOST + u32::try_from(self.names.len()).ok()?;
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn names_beyond_the_limit_get_nothing_and_the_others_keep_theirs() {
         let synthetic = Synthetic::new();
-        for number in 0..MOST_NAMES {
+        for number in 0..MAX_NAMES {
             let (v4, v6) = synthetic.addresses(&named(&format!("n{number}.example"))).unwrap();
             assert!(v4 != NAMESERVER && Synthetic::is_synthetic(v4.into()) && Synthetic::is_synthetic(v6.into()));
         }

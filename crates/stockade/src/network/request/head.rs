@@ -39,7 +39,7 @@ enum Upgrade {
 }
 
 /// The most fields of a head or trailer.
-pub(super) const MOST_FIELDS: usize = 100;
+pub(super) const MAX_FIELDS: usize = 100;
 const MALFORMED: RequestRefusal = "a head is malformed";
 const BAD_HOST: RequestRefusal = "`Host` isn't a name or an address, with or without a port";
 const BAD_UPGRADE: RequestRefusal = "`Upgrade` asks for something else than a WebSocket";
@@ -47,7 +47,7 @@ const BAD_UPGRADE: RequestRefusal = "`Upgrade` asks for something else than a We
 impl RequestHead {
     /// Parses a complete head whose lines have been checked.
     pub(super) fn read(bytes: &[u8]) -> Checked<RequestHead> {
-        let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
         complete(request.parse(bytes), bytes)?;
         let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
@@ -80,7 +80,7 @@ impl RequestHead {
 
 /// A trailer may not contain fields that belong in the head.
 pub(super) fn check_trailer(bytes: &[u8]) -> Checked<()> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let parsed = httparse::parse_headers(bytes, &mut fields);
     let (length, fields) = match parsed {
         Ok(httparse::Status::Complete(parsed)) => parsed,

@@ -6,7 +6,7 @@
 use super::RequestRefusal;
 
 /// The longest head or trailer, and more than a chunk-size line may have.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_LENGTH: usize = 64 * 1024;
 
 /// The kind of section that the lines belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Lines {
 
     /// The section's length with its empty line, once it is complete. `bytes` begin with the section in every call.
     pub(super) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, RequestRefusal> {
-        while self.seen < bytes.len().min(LONGEST) {
+        while self.seen < bytes.len().min(MAX_LENGTH) {
             let at = self.seen;
             self.seen += 1;
             let after_return = at > self.line && bytes[at - 1] == b'\r';
@@ -57,7 +57,7 @@ impl Lines {
                 _ => return Err("a head has a control character"),
             }
         }
-        if self.seen < LONGEST {
+        if self.seen < MAX_LENGTH {
             Ok(None)
         } else {
             Err("a head is longer than 64 KiB")

@@ -20,7 +20,7 @@ use crate::profile::Name;
 
 pub use self::reply::{HttpReply, read_reply};
 #[cfg(test)]
-use lines::LONGEST;
+use lines::MAX_LENGTH;
 
 /// The reason for a refusal, in words that complete "refused because".
 pub type RequestRefusal = &'static str;
@@ -37,7 +37,7 @@ pub enum RequestHost {
 /// The next action for the bytes at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseStep {
-    /// A head, a chunk-size line or a trailer isn't complete. Never returned for [`lines::LONGEST`] bytes or more.
+    /// A head, a chunk-size line or a trailer isn't complete. Never returned for [`lines::MAX_LENGTH`] bytes or more.
     NeedMore,
     /// Pass on the next `n` bytes of the stream, including those that haven't been read yet (splice them).
     Pass(u64),
@@ -179,7 +179,7 @@ impl Requests {
     /// servers disagree on where one ends.
     fn chunk_size(&mut self, bytes: &[u8]) -> Checked<ParseStep> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-        if digits > MOST_CHUNK_DIGITS {
+        if digits > MAX_CHUNK_DIGITS {
             return Err("a chunk is too long");
         }
         match &bytes[digits..] {
@@ -238,7 +238,7 @@ fn begins_http2(bytes: &[u8], length: u64) -> Checked<bool> {
 /// The part of the HTTP/2 client preface that no HTTP/1 request begins with (RFC 9113, 3.4).
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 /// Sixty bits: no parser takes such a size for a negative one.
-const MOST_CHUNK_DIGITS: usize = 15;
+const MAX_CHUNK_DIGITS: usize = 15;
 const BAD_CHUNK_SIZE: RequestRefusal = "a chunk's size isn't a plain hexadecimal number";
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use super::{
     Checked, RequestRefusal,
-    head::{Fields, MOST_FIELDS, complete},
-    lines::{HeaderSection, LONGEST, Lines},
+    head::{Fields, MAX_FIELDS, complete},
+    lines::{HeaderSection, Lines, MAX_LENGTH},
 };
 
 /// The server's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpReply {
-    /// The head isn't complete. Never returned for [`LONGEST`] bytes or more.
+    /// The head isn't complete. Never returned for [`MAX_LENGTH`] bytes or more.
     Incomplete,
     /// The connection becomes a WebSocket.
     WebSocket,
@@ -22,7 +22,7 @@ pub enum HttpReply {
 /// Parses the server's bytes from the first of the connection. Interim replies (1xx except 101) are skipped.
 pub fn read_reply(bytes: &[u8]) -> HttpReply {
     match find_final(bytes) {
-        Ok(HttpReply::Incomplete) if bytes.len() >= LONGEST => HttpReply::Refused("the server's answer is too long"),
+        Ok(HttpReply::Incomplete) if bytes.len() >= MAX_LENGTH => HttpReply::Refused("the server's answer is too long"),
         Ok(reply) => reply,
         Err(reason) => HttpReply::Refused(reason),
     }
@@ -42,7 +42,7 @@ fn find_final(bytes: &[u8]) -> Checked<HttpReply> {
 
 /// `None` for an interim reply.
 fn read_head(bytes: &[u8]) -> Checked<Option<HttpReply>> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
     complete(response.parse(bytes), bytes)?;
     match response.code {

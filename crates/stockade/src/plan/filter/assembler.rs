@@ -31,7 +31,7 @@ const REACH: usize = u8::MAX as usize;
 ///
 /// A chain needs one instruction for a value that differs from its surroundings, a split two, so longer chains make
 /// shorter programs; but the kernel runs the program once for every number it knows when it installs it.
-const LONGEST_CHAIN: usize = 4;
+const MAX_CHAIN: usize = 4;
 
 /// The target of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +270,7 @@ fn membership(values: &[u32], yes: JumpTarget, no: JumpTarget) -> Vec<Range> {
 fn surroundings(ranges: &[Range]) -> Option<JumpTarget> {
     let base = ranges.iter().find(|range| !range.is_single()).or(ranges.first())?.then;
     let mut others = ranges.iter().filter(|range| range.then != base);
-    let chain = others.by_ref().take(LONGEST_CHAIN).all(Range::is_single);
+    let chain = others.by_ref().take(MAX_CHAIN).all(Range::is_single);
     (chain && others.next().is_none()).then_some(base)
 }
 

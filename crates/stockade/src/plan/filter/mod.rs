@@ -26,7 +26,7 @@ use stockade_sys::confine::Instruction;
 use thiserror::Error;
 
 /// The kernel's limit on a program's instructions (`BPF_MAXINSNS`).
-const MOST_INSTRUCTIONS: usize = 4096;
+const MAX_INSTRUCTIONS: usize = 4096;
 
 /// `__X32_SYSCALL_BIT`: marks a call that came through the x32 interface, under the architecture word of x86-64.
 const X32_BIT: u32 = 0x4000_0000;
@@ -219,7 +219,7 @@ impl Architecture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FilterError {
     /// The kernel would refuse the program.
-    #[error("the system call filter needs {instructions} instructions, and the kernel takes {MOST_INSTRUCTIONS}")]
+    #[error("the system call filter needs {instructions} instructions, and the kernel takes {MAX_INSTRUCTIONS}")]
     TooLong {
         /// The number of instructions it would need.
         instructions: usize,
@@ -239,7 +239,7 @@ pub fn assemble(table: &Table, architecture: Architecture, unknown: Action) -> R
     let ranges = ranges(&mut assembler, table, architecture, unknown);
     let numbers = assembler.search(&ranges);
     let program = assembler.finish(architecture.audit(), numbers);
-    if program.len() > MOST_INSTRUCTIONS {
+    if program.len() > MAX_INSTRUCTIONS {
         return Err(FilterError::TooLong {
             instructions: program.len(),
         });

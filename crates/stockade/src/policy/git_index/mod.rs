@@ -11,9 +11,9 @@ use super::git::{GitSetting, Named, git_settings};
 /// The mode of a submodule's entry.
 const SUBMODULE: u32 = 0o160_000;
 /// The longest path: the kernel's limit. A tree's path is that of a directory.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 /// The most bytes of links to keep; an index with more isn't parsed further.
-const MOST_BYTES: usize = 1 << 22;
+const MAX_BYTES: usize = 1 << 22;
 /// The lengths of SHA-1 and SHA-256, in bytes.
 const HASHES: [usize; 2] = [20, 32];
 
@@ -90,8 +90,8 @@ impl Index {
         let mut reader = IndexReader {
             input: BufReader::new(file).take(length),
             hash,
-            left: MOST_BYTES,
-            left_for_directories: 4 * MOST_BYTES,
+            left: MAX_BYTES,
+            left_for_directories: 4 * MAX_BYTES,
             length,
             starts: Vec::new(),
             end: 0,
@@ -305,10 +305,7 @@ impl<R: BufRead> IndexReader<'_, R> {
     /// Reads a path up to its NUL.
     fn text(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        self.input
-            .by_ref()
-            .take(LONGEST_PATH as u64 + 1)
-            .read_until(0, &mut text)?;
+        self.input.by_ref().take(MAX_PATH as u64 + 1).read_until(0, &mut text)?;
         text.pop_if(|last| *last == 0).map(|_| text).ok_or_else(malformed)
     }
 
@@ -344,7 +341,7 @@ impl<R: BufRead> IndexReader<'_, R> {
             lacks = lacks
                 .checked_mul(128)
                 .and_then(|lacks| lacks.checked_add(usize::from(byte & 0x7f)))
-                .filter(|lacks| *lacks <= LONGEST_PATH)
+                .filter(|lacks| *lacks <= MAX_PATH)
                 .ok_or_else(malformed)?;
             if byte & 0x80 == 0 {
                 break;

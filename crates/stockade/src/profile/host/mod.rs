@@ -19,10 +19,10 @@ pub use error::HostError;
 pub use ports::Ports;
 
 /// A DNS name has at most 253 characters (RFC 1035, section 2.3.4, minus the length bytes and the root's).
-const LONGEST_NAME: usize = 253;
+const MAX_NAME: usize = 253;
 
 /// A name with brackets, wildcards and a list of ports; international names are longer before encoding.
-const LONGEST_PATTERN: usize = 2048;
+const MAX_PATTERN: usize = 2048;
 
 /// A host name: lowercase ASCII labels (international ones as `xn--…`), no trailing dot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ impl Name {
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         let is_label = |label: &[u8]| (1..=63).contains(&label.len()) && label.iter().all(is_plain);
         let mut labels = bytes.split(|byte| *byte == b'.');
-        let is_name = bytes.len() <= LONGEST_NAME && labels.clone().all(is_label);
+        let is_name = bytes.len() <= MAX_NAME && labels.clone().all(is_label);
         if !is_name || labels.next_back().is_some_and(is_number) {
             return None;
         }
@@ -85,7 +85,7 @@ fn is_number(label: &[u8]) -> bool {
 
 /// Parses a name or an address in any form; `%` escapes belong to URLs, not hosts.
 fn parse_host(text: &str) -> Option<url::Host> {
-    if text.contains('%') || text.len() > LONGEST_PATTERN {
+    if text.contains('%') || text.len() > MAX_PATTERN {
         return None;
     }
     url::Host::parse(text).ok()
@@ -144,8 +144,8 @@ impl HostPattern {
     /// # Errors
     /// The error says what is wrong and how to correct it.
     pub fn parse(text: &str) -> Result<HostPattern, HostError> {
-        if text.len() > LONGEST_PATTERN {
-            let message = format!("this host pattern is longer than {LONGEST_PATTERN} bytes");
+        if text.len() > MAX_PATTERN {
+            let message = format!("this host pattern is longer than {MAX_PATTERN} bytes");
             return Err(HostError::saying(message).hint(error::FORMS));
         }
         HostPattern::read(text)

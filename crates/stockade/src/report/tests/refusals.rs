@@ -33,7 +33,7 @@ fn the_first_and_the_last_of_endless_probes_are_kept() {
     }
     note(&mut refusals, Kind::Create, "/srv/out", total);
     let list = refusals.list();
-    assert_eq!(list.len(), Refusals::MOST + Refusals::LATEST);
+    assert_eq!(list.len(), Refusals::MAX + Refusals::LATEST);
     assert_eq!(list[0].first.target, b"/probe/0");
     assert!(list.iter().any(|counted| counted.first.target == b"/srv/out"));
     assert_eq!(refusals.dropped() + list.len() as u64, total + 1);
@@ -61,17 +61,17 @@ fn long_names_fill_no_memory() {
         .iter()
         .map(|counted| counted.first.asked.len() + counted.first.target.len())
         .sum();
-    assert!(held < 2 * Refusals::MOST_BYTES, "{held}");
+    assert!(held < 2 * Refusals::MAX_BYTES, "{held}");
     assert!(refusals.dropped() > 4000);
 }
 
 #[test]
 fn one_that_was_dropped_from_the_ring_comes_back_as_new() {
     let mut refusals = Refusals::default();
-    for index in 0..(Refusals::MOST + Refusals::LATEST) as u64 {
+    for index in 0..(Refusals::MAX + Refusals::LATEST) as u64 {
         note(&mut refusals, Kind::Read, &format!("/{index}"), index);
     }
-    let pushed_out = format!("/{}", Refusals::MOST);
+    let pushed_out = format!("/{}", Refusals::MAX);
     note(&mut refusals, Kind::Read, "/new", 9000);
     assert!(
         !refusals

@@ -23,7 +23,7 @@ const VARIABLES: [&str; 8] = [
 ];
 
 /// The most files of a directory of certificates.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 pub(super) fn bring(along: &mut Along, surroundings: &Surroundings, policy: &Policy, walker: &mut Walker) {
     if policy.reach == NetworkPolicy::Nothing {
@@ -59,10 +59,10 @@ fn files_of(path: &Path, walker: &mut Walker) -> Vec<Walked> {
 /// Whether there is a directory in a directory, or more than belongs in one of certificates.
 pub(super) fn holds_other_than_files(directory: &Path) -> bool {
     let inside = inside(directory);
-    inside.len() > MOST || inside.iter().any(|path| path.is_dir())
+    inside.len() > MAX || inside.iter().any(|path| path.is_dir())
 }
 
 fn inside(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.take(MOST + 1).map(|entry| entry.path()).collect()
+    entries.take(MAX + 1).map(|entry| entry.path()).collect()
 }

@@ -118,10 +118,10 @@ const SIGNING: [&str; 4] = [
 ];
 
 /// The most settings of variables.
-const MOST_VARIABLES: usize = 1024;
+const MAX_VARIABLES: usize = 1024;
 
 /// The most files of configuration that are read.
-const MOST_FILES: usize = 32;
+const MAX_FILES: usize = 32;
 
 pub(super) fn bring(along: &mut Along, surroundings: &Surroundings, policy: &Policy, walker: &mut Walker) {
     if policy.granting(Access::READ, &policy.root).is_none() {
@@ -325,7 +325,7 @@ fn files_of(surroundings: &Surroundings) -> Vec<PathBuf> {
 fn of_variables(surroundings: &Surroundings) -> Vec<GitSetting> {
     let text = |name: String| surroundings.variable(&name)?.into_string().ok();
     let count = text("GIT_CONFIG_COUNT".into()).and_then(|count| count.parse().ok());
-    let numbers = 0..count.unwrap_or(0).min(MOST_VARIABLES);
+    let numbers = 0..count.unwrap_or(0).min(MAX_VARIABLES);
     let setting = |number| {
         let key = text(format!("GIT_CONFIG_KEY_{number}"))?;
         let value = text(format!("GIT_CONFIG_VALUE_{number}"))?;
@@ -346,7 +346,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, along: &mut Along, file: &Path, walker: &mut Walker) {
         let real = walker.walk(file).real;
-        if self.seen.len() >= MOST_FILES || !self.seen.insert(real.clone()) {
+        if self.seen.len() >= MAX_FILES || !self.seen.insert(real.clone()) {
             return;
         }
         // What runs may write names no file that a later one would be given.

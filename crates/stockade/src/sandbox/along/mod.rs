@@ -18,7 +18,7 @@ use crate::surroundings::Surroundings;
 use stockade_text::mask::holds_secret;
 
 /// The longest file that is read here, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_LENGTH: u64 = 1 << 20;
 
 /// What comes along, and what doesn't.
 #[derive(Debug, Default)]
@@ -247,6 +247,6 @@ fn written(policy: &Policy) -> impl Iterator<Item = &Path> {
 
 /// Reads a short regular file.
 fn read(file: &Path) -> Option<Vec<u8>> {
-    let is_read = fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
+    let is_read = fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= MAX_LENGTH);
     is_read.then(|| fs::read(file).ok())?
 }

@@ -8,14 +8,14 @@ use crate::approve::EscalationRequest;
 use crate::report::{Declined, Escalated, Escalation, Refusal};
 
 /// Most questions in one run.
-const MOST: usize = 50;
+const MAX: usize = 50;
 /// Most questions within [`RATE_TIME`].
-const MOST_AT_ONCE: usize = 20;
+const MAX_AT_ONCE: usize = 20;
 const RATE_TIME: Duration = Duration::from_secs(60);
 /// After this many questions in a row without an answer, no more are asked.
 const SILENCES: usize = 3;
 /// Most refused targets that are remembered.
-const MOST_REFUSED: usize = 4096;
+const MAX_REFUSED: usize = 4096;
 
 /// How a refused access is to be handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,10 +80,10 @@ impl Log {
         while self.recent.front().is_some_and(|time| now - *time > RATE_TIME) {
             self.recent.pop_front();
         }
-        let reason = if self.asked >= MOST {
-            Some(format!("this run has asked {MOST} times"))
-        } else if self.recent.len() >= MOST_AT_ONCE {
-            Some(format!("this run has asked {MOST_AT_ONCE} times within a minute"))
+        let reason = if self.asked >= MAX {
+            Some(format!("this run has asked {MAX} times"))
+        } else if self.recent.len() >= MAX_AT_ONCE {
+            Some(format!("this run has asked {MAX_AT_ONCE} times within a minute"))
         } else {
             None
         };
@@ -106,7 +106,7 @@ impl Log {
         if !self.is_free {
             *self.yeses.entry(group.clone()).or_default() += 1;
         }
-        if lasts && self.granted.len() < MOST_REFUSED {
+        if lasts && self.granted.len() < MAX_REFUSED {
             self.granted.insert(key.clone());
         }
     }
@@ -131,7 +131,7 @@ impl Log {
         if self.is_free {
             return;
         }
-        if self.refused.len() >= MOST_REFUSED {
+        if self.refused.len() >= MAX_REFUSED {
             let full = Declined {
                 by: Some("Stockade".into()),
                 reason: Some("too much was refused".into()),
@@ -166,7 +166,7 @@ impl Log {
     /// Keeps an answer for the report.
     pub fn keep(&mut self, answered: Escalated) {
         // Only a run without other limits comes to this one.
-        if self.answered.len() < MOST_REFUSED {
+        if self.answered.len() < MAX_REFUSED {
             self.answered.push(answered);
         }
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn an_approver_that_decides_by_itself_is_asked_each_time() {
         let mut log = Log::new(false);
-        for _ in 0..=2 * MOST {
+        for _ in 0..=2 * MAX {
             assert!(log.count().is_ok());
             log.refuse(&refusal(Kind::Read, "/w/a"), no());
             log.hear_nothing();
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_run_that_asks_too_often_is_refused_for_the_rest() {
         let mut log = Log::default();
-        for number in 1..=MOST_AT_ONCE {
+        for number in 1..=MAX_AT_ONCE {
             assert_eq!(log.count(), Ok(number));
         }
         assert!(log.count().is_err());
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_run_has_a_budget_of_questions() {
         let mut log = Log::default();
-        for _ in 0..MOST {
+        for _ in 0..MAX {
             log.recent.clear();
             log.count().unwrap();
         }

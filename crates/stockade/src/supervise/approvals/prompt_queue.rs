@@ -30,7 +30,7 @@ const SLICE: Duration = Duration::from_millis(50);
 /// The time that an approver may take beyond its timeout before it is given up.
 const GRACE: Duration = Duration::from_secs(2);
 /// Most calls that wait at once; further ones are refused.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 
 /// What the queue needs of the threads that serve the run's calls.
 pub trait CallServer: Send {
@@ -195,7 +195,7 @@ impl PromptQueue {
         }
         if let Some(open) = self.open.iter_mut().find(|open| open.key == key) {
             open.calls.push(question);
-        } else if self.waiting.len() < MOST_WAITING {
+        } else if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(question);
         } else {
             self.decline(question, by_stockade("too many calls wait for an answer"));

@@ -80,7 +80,7 @@ pub fn refuse_foreign(fds: &WorkerFds, caller: &Caller<'_>, name: &Path) -> Resu
 }
 
 /// Most generations that are read.
-const DEEPEST: usize = 4096;
+const MAX_DEPTH: usize = 4096;
 
 /// Whether a process or thread is below a warden, and so part of its run.
 pub fn is_below(fds: &WorkerFds, warden: i32, process: i32) -> bool {
@@ -160,7 +160,7 @@ fn climb(fds: &WorkerFds, lowest: i32, top: i32) -> Climb {
     let mut steps: Vec<(i32, ProcessStat)> = Vec::new();
     let mut process = lowest;
     while process != top {
-        if process <= 1 || steps.len() >= DEEPEST {
+        if process <= 1 || steps.len() >= MAX_DEPTH {
             return Climb::Elsewhere;
         }
         let Some(found) = look(fds, process) else {

@@ -90,7 +90,7 @@ pub fn note_directory(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look() {
         let is_repository = taking_over::is_repository(place.name());
         context.judge.note_made(|list| {
-            Made::keep(&mut list.directories, made.identity(), Made::MOST_DIRECTORIES);
+            Made::keep(&mut list.directories, made.identity(), Made::MAX_DIRECTORIES);
             if is_repository {
                 list.found(place.name());
             }

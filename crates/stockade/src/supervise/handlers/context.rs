@@ -111,7 +111,7 @@ impl<'a> NotifyContext<'a> {
     /// Remembers that this use of a path was continued: a path that lies in the base as it is written. By a link anywhere else the
     /// run could lead it to another object.
     pub fn note_continued(&self, kind: Kind, path: &[u8]) {
-        const MOST: usize = 4096;
+        const MAX: usize = 4096;
         let name = Path::new(OsStr::from_bytes(path));
         let is_plain = name.is_absolute() && !name.components().any(|part| part == Component::ParentDir);
         if is_plain
@@ -120,7 +120,7 @@ impl<'a> NotifyContext<'a> {
             && let Some(run_policy) = self.judge.innermost()
         {
             let mut continued = run_policy.continued(kind);
-            if continued.len() >= MOST {
+            if continued.len() >= MAX {
                 continued.clear();
             }
             continued.insert(path.to_vec());

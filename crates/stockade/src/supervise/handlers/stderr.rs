@@ -48,8 +48,8 @@ fn end_of(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
 
 /// The end of the buffers of a `writev`: `struct iovec` is an address and a length (readv(2)).
 fn gathered(caller: &Caller<'_>, address: u64, count: u64) -> Option<Vec<u8>> {
-    const MOST: u64 = 64;
-    let mut table = vec![0; usize::try_from(count.min(MOST)).ok()? * 16];
+    const MAX: u64 = 64;
+    let mut table = vec![0; usize::try_from(count.min(MAX)).ok()? * 16];
     caller.read(address, &mut table).ok()?;
     let word = |bytes: &[u8]| bytes.try_into().map(u64::from_ne_bytes).unwrap_or(0);
     let mut text = Vec::new();

@@ -19,7 +19,7 @@ use crate::supervise::call::procfs;
 use stockade_sys::file::{self, OpenHow};
 
 /// The kernel's limit on links in one path.
-pub const MOST_LINKS: usize = 40;
+pub const MAX_LINKS: usize = 40;
 
 /// The treatment of a link in the last place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl<'a> PathRequest<'a> {
         if last == Last::Keep {
             return Ok(place);
         }
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let Some(text) = link_at(&place)? else {
                 return Ok(place);
             };
@@ -351,7 +351,7 @@ impl<'a> Walk<'a> {
 
     fn count_link(&mut self) -> Result<(), Errno> {
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > MAX_LINKS {
             return Err(Errno(libc::ELOOP));
         }
         Ok(())

@@ -19,9 +19,9 @@ use crate::policy::{
 };
 use crate::real_path::is_absence;
 
-const LONGEST_CONFIG: u64 = 1 << 20;
+const MAX_CONFIG: u64 = 1 << 20;
 /// The longest `.git` file.
-const LONGEST_PATH: u64 = 8192;
+const MAX_PATH: u64 = 8192;
 
 /// A git directory.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Repository {
     fn config(&self) -> Option<Vec<u8>> {
         let config = self.common.join("config");
         let found = fs::metadata(&config).ok()?;
-        let is_read = found.is_file() && found.len() <= LONGEST_CONFIG;
+        let is_read = found.is_file() && found.len() <= MAX_CONFIG;
         is_read.then(|| fs::read(&config).ok())?
     }
 
@@ -165,7 +165,7 @@ fn is_git(directory: &Path) -> bool {
 /// Reads a short file.
 fn text(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
-    match found.is_file() && found.len() <= LONGEST_PATH {
+    match found.is_file() && found.len() <= MAX_PATH {
         true => fs::read(path),
         false => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -192,7 +192,7 @@ type KnownIndex = (Stamp, Option<Arc<Index>>);
 pub struct GitIndexes(Mutex<HashMap<PathBuf, KnownIndex>>);
 
 impl GitIndexes {
-    const MOST: usize = 64;
+    const MAX: usize = 64;
 
     /// Whether a repository's index has a submodule, or a directory, at a path below this one where there is a
     /// repository. The answer is yes if that can't be determined.
@@ -225,7 +225,7 @@ impl GitIndexes {
         let is_settled = changed + Duration::from_secs(2) < SystemTime::now();
         if is_settled && index.as_ref().is_none_or(|index| index.shared.is_none()) {
             let mut known = lock(&self.0);
-            if known.len() >= GitIndexes::MOST {
+            if known.len() >= GitIndexes::MAX {
                 known.clear();
             }
             known.insert(path.to_path_buf(), (now, index.clone()));

@@ -53,11 +53,11 @@ pub struct Made {
 
 impl Made {
     /// Most objects of one kind that are recorded; later ones count as anybody's.
-    pub const MOST: usize = 16_384;
+    pub const MAX: usize = 16_384;
     /// Most names that are recorded; beyond that every name may have been another's.
-    const MOST_VACATED: usize = 65_536;
+    const MAX_VACATED: usize = 65_536;
     /// Most directories that are recorded: an environment or a repository has many.
-    pub const MOST_DIRECTORIES: usize = 262_144;
+    pub const MAX_DIRECTORIES: usize = 262_144;
 
     /// The names of the run's files in `/dev/shm`.
     pub fn shared_files(&self) -> Vec<PathBuf> {
@@ -92,21 +92,21 @@ impl Made {
 
     /// Records a repository that the run made.
     pub fn found(&mut self, repository: &Path) {
-        if self.repositories.len() < Made::MOST {
+        if self.repositories.len() < Made::MAX {
             self.repositories.insert(repository.to_path_buf());
         }
     }
 
     /// The repositories that the run made and that may be there still, and the directories that they are in.
     pub fn repositories(&self) -> BTreeSet<&Path> {
-        const MOST: usize = 1024;
-        let repositories = self.repositories.iter().take(MOST);
+        const MAX: usize = 1024;
+        let repositories = self.repositories.iter().take(MAX);
         repositories.flat_map(|repository| repository.ancestors()).collect()
     }
 
     /// Records that a repository of others, or a part of one, is gone from this place.
     pub fn take(&mut self, repository: &Path) {
-        if self.taken.len() < Made::MOST {
+        if self.taken.len() < Made::MAX {
             self.taken.insert(repository.to_path_buf());
         }
     }
@@ -125,20 +125,20 @@ impl Made {
     /// Records that a directory has another name now, unless the run made it.
     pub fn carry(&mut self, identity: Identity) {
         if !self.has_made(identity) {
-            Made::keep(&mut self.carried, identity, Made::MOST_VACATED);
+            Made::keep(&mut self.carried, identity, Made::MAX_VACATED);
         }
     }
 
     /// Whether a directory, or one above it, is another's and was moved.
     pub fn has_carried(&self, directory: &Path) -> bool {
         let is_carried = |above| Identity::at(above).is_none_or(|identity| self.carried.contains(&identity));
-        let is_full = self.carried.len() >= Made::MOST_VACATED;
+        let is_full = self.carried.len() >= Made::MAX_VACATED;
         is_full || !self.carried.is_empty() && directory.ancestors().any(is_carried)
     }
 
     /// Records that a name belongs to something that the run didn't make.
     pub fn claim(&mut self, name: &Path, identity: Option<Identity>) {
-        if self.vacated.len() < Made::MOST_VACATED {
+        if self.vacated.len() < Made::MAX_VACATED {
             self.vacated.entry(name.to_path_buf()).or_insert(identity);
         }
     }
@@ -169,7 +169,7 @@ impl Made {
 
     /// Whether this name, or one above it, was that of something that the run didn't make.
     pub fn was_anothers(&self, name: &Path) -> bool {
-        let is_full = self.vacated.len() >= Made::MOST_VACATED;
+        let is_full = self.vacated.len() >= Made::MAX_VACATED;
         is_full || !self.vacated.is_empty() && name.ancestors().any(|above| self.vacated.contains_key(above))
     }
 
@@ -178,7 +178,7 @@ impl Made {
     pub fn may_have_been_anothers(&self, name: &Path) -> bool {
         let is_moved = |had: &Option<Identity>| had.is_none_or(|had| self.carried.contains(&had));
         let mut above = name.ancestors().skip(1);
-        self.vacated.len() >= Made::MOST_VACATED
+        self.vacated.len() >= Made::MAX_VACATED
             || !self.vacated.is_empty()
                 && (self.vacated.contains_key(name) || above.any(|above| self.vacated.get(above).is_some_and(is_moved)))
     }
@@ -210,7 +210,7 @@ impl Made {
 
     /// Whether one more name in `/dev/shm` would be too many.
     pub fn has_all_shared_names(&self) -> bool {
-        self.shared_names.len() >= Made::MOST
+        self.shared_names.len() >= Made::MAX
     }
 
     /// Records which object a name in `/dev/shm` has now.

@@ -18,9 +18,9 @@ use crate::supervise::call::procfs;
 use crate::supervise::call::procfs::Ancestor;
 
 /// Most nested runs at once, whether or not they have sent a request yet.
-const MOST: usize = 64;
+const MAX: usize = 64;
 /// Most levels of nesting.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A process id that no process has.
 const NO_PROCESS: i32 = -1;
@@ -104,7 +104,7 @@ impl NestRequest {
             above: nested_runs.list.iter().map(|nested_run| nested_run.number).collect(),
         };
         let is_sure = caller.confirm().is_ok() && nested_runs.is_certain;
-        (is_sure && nest_request.above.len() < DEEPEST).then_some(nest_request)
+        (is_sure && nest_request.above.len() < MAX_DEPTH).then_some(nest_request)
     }
 }
 
@@ -122,7 +122,7 @@ pub struct NestedRuns {
 impl NestedRuns {
     /// Counts one more connection, if there is room for it.
     pub fn connect(&self) -> bool {
-        let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MOST;
+        let has_room = self.connected.fetch_add(1, Ordering::Relaxed) < MAX;
         if !has_room {
             self.disconnect();
         }
@@ -137,7 +137,7 @@ impl NestedRuns {
     /// Narrows everything below the requester from now on. Returns the nested run's number, if there was room for it.
     pub fn add(&self, nest_request: NestRequest, run_config: RunConfig, begun: Duration) -> Option<usize> {
         let mut list = lock(&self.list);
-        if list.len() >= MOST {
+        if list.len() >= MAX {
             return None;
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);

@@ -20,12 +20,12 @@ pub struct Replays(Mutex<HashMap<i32, Replay>>);
 
 impl Replays {
     /// Most threads; threads that were killed never repeat their call.
-    const MOST: usize = 256;
+    const MAX: usize = 256;
 
     /// Keeps a result for the thread that will repeat its call.
     pub fn remember(&self, thread: i32, replay: Replay) {
         let mut replays = lock(&self.0);
-        if replays.len() >= Replays::MOST {
+        if replays.len() >= Replays::MAX {
             replays.clear();
         }
         replays.insert(thread, replay);
@@ -76,7 +76,7 @@ mod tests {
         for thread in 0..1000 {
             replays.remember(thread, replay(5));
         }
-        assert!(lock(&replays.0).len() <= Replays::MOST);
+        assert!(lock(&replays.0).len() <= Replays::MAX);
         assert_eq!(replays.recall(999, (5, [7; 6])), Some(Ok(3)));
     }
 }

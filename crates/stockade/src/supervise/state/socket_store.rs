@@ -12,7 +12,7 @@ use crate::mutex::lock;
 use stockade_sys::socket;
 
 /// Most copies kept at once; the oldest is dropped first, and its socket can't be connected any more.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// The copies, by socket number.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl SocketStore {
     pub fn keep(&self, made: &OwnedFd) -> io::Result<()> {
         let (number, copy) = (socket::number(made.as_fd())?, made.try_clone()?);
         let mut kept = lock(&self.0);
-        if kept.order.len() >= MOST
+        if kept.order.len() >= MAX
             && let Some(oldest) = kept.order.pop_front()
         {
             kept.sockets.remove(&oldest);

@@ -18,11 +18,11 @@ struct Object {
 
 impl SystemVObjects {
     /// Most objects of a run at a time. The kernel has room for 4,096 segments.
-    const MOST: usize = 256;
+    const MAX: usize = 256;
 
     /// Whether there is room for one more.
     pub fn has_room(&self) -> bool {
-        self.0.len() < SystemVObjects::MOST
+        self.0.len() < SystemVObjects::MAX
     }
 
     /// Whether the run has made it.

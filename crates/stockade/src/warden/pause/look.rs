@@ -6,7 +6,7 @@ use std::fs;
 use crate::processes::{StatFields, below, looks, status_field};
 
 /// Most ancestors to walk up: more than a process limit allows.
-const DEEPEST: usize = 1 << 16;
+const MAX_DEPTH: usize = 1 << 16;
 
 const STOP: u64 = 1 << (libc::SIGSTOP - 1);
 
@@ -68,7 +68,7 @@ pub fn is_below(top: i32, pid: i32) -> bool {
         StatFields::of(&text)?.get(4)
     };
     let above = std::iter::successors(parent(pid), |pid| parent(*pid));
-    above.take(DEEPEST).any(|pid| pid == top)
+    above.take(MAX_DEPTH).any(|pid| pid == top)
 }
 
 /// Every living thread below a process, held, with its count of context switches: a thread that has run since has

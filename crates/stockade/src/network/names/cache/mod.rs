@@ -10,7 +10,7 @@ use crate::mutex::lock;
 use crate::profile::Name;
 
 /// More than any honest run looks up; about a megabyte.
-const MOST_NAMES: usize = 4096;
+const MAX_NAMES: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct NameCache {
@@ -154,12 +154,12 @@ impl CachedName {
 /// Drops stale answers and, if that isn't enough, those that expire first. Pending lookups stay; there
 /// are never more of them than threads.
 fn make_room(entries: &mut HashMap<Name, CacheEntry>) {
-    if entries.len() < MOST_NAMES {
+    if entries.len() < MAX_NAMES {
         return;
     }
     let now = Instant::now();
     entries.retain(|_, entry| matches!(entry, CacheEntry::Known(known) if known.until > now) || is_asked(entry));
-    if entries.len() < MOST_NAMES {
+    if entries.len() < MAX_NAMES {
         return;
     }
     let known = entries.iter().filter_map(|(name, entry)| match entry {

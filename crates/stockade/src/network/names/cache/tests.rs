@@ -121,7 +121,7 @@ fn what_was_asked_before_a_clear_is_not_kept() {
 #[test]
 fn the_answer_that_ends_first_makes_room() {
     let cache = NameCache::default();
-    for number in 0..MOST_NAMES {
+    for number in 0..MAX_NAMES {
         let ttl_seconds = if number == 7 { 100 } else { 1000 };
         cache
             .answer(&named(&format!("n{number}.example")), PATIENCE, || found(ttl_seconds))
@@ -130,7 +130,7 @@ fn the_answer_that_ends_first_makes_room() {
     cache
         .answer(&named("one-more.example"), PATIENCE, || found(1000))
         .unwrap();
-    assert_eq!(cache.entries().len(), MOST_NAMES);
+    assert_eq!(cache.entries().len(), MAX_NAMES);
     assert_eq!(cache.fresh(&named("n7.example")), None);
     assert!(cache.fresh(&named("n8.example")).is_some());
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const MOST: usize = head::MOST_FIELDS;
+const MAX: usize = head::MAX_FIELDS;
 
 #[test]
 fn hosts_are_names_or_addresses_with_or_without_port() {
@@ -240,20 +240,20 @@ fn other_protocols_are_told_before_they_wait() {
 #[test]
 fn heads_and_trailers_are_bounded() {
     let fields = |count| "A: b\r\n".repeat(count);
-    assert_eq!(refusal(get(&fields(MOST - 1))), None);
-    assert_eq!(refusal(get(&fields(MOST))), Some("a head has more than 100 fields"));
+    assert_eq!(refusal(get(&fields(MAX - 1))), None);
+    assert_eq!(refusal(get(&fields(MAX))), Some("a head has more than 100 fields"));
     let chunked = post("Transfer-Encoding: chunked\r\n") + "0\r\n";
-    assert_eq!(refusal(format!("{chunked}{}\r\n", fields(MOST))), None);
-    assert!(refusal(format!("{chunked}{}\r\n", fields(MOST + 1))).is_some());
+    assert_eq!(refusal(format!("{chunked}{}\r\n", fields(MAX))), None);
+    assert!(refusal(format!("{chunked}{}\r\n", fields(MAX + 1))).is_some());
 
     let long = |length: usize| get(&format!("A: {}\r\n", "b".repeat(length - get("A: \r\n").len())));
-    assert_eq!(steps(long(LONGEST)), [head(LONGEST, "a.example")]);
-    assert_eq!(refusal(long(LONGEST + 1)), Some("a head is longer than 64 KiB"));
+    assert_eq!(steps(long(MAX_LENGTH)), [head(MAX_LENGTH, "a.example")]);
+    assert_eq!(refusal(long(MAX_LENGTH + 1)), Some("a head is longer than 64 KiB"));
     assert_eq!(
-        refusal(&long(LONGEST + 1)[..LONGEST]),
+        refusal(&long(MAX_LENGTH + 1)[..MAX_LENGTH]),
         Some("a head is longer than 64 KiB")
     );
-    assert_eq!(refusal(&long(LONGEST + 1)[..LONGEST - 1]), None);
+    assert_eq!(refusal(&long(MAX_LENGTH + 1)[..MAX_LENGTH - 1]), None);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::supervise::object::subject::Subject;
 use stockade_sys::file;
 
 /// `XATTR_NAME_MAX` with its NUL, and `XATTR_SIZE_MAX`.
-const LONGEST_NAME: usize = 256;
-const LARGEST_VALUE: usize = 65_536;
+const MAX_NAME: usize = 256;
+const MAX_VALUE: usize = 65_536;
 
 const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
 
@@ -78,7 +78,7 @@ fn buffer(context: &NotifyContext<'_>, form: AttributeForm, next: usize) -> Hand
 }
 
 fn name(context: &NotifyContext<'_>, address: u64) -> Handled<CString> {
-    let name = context.caller().string(address, LONGEST_NAME, libc::ERANGE)?;
+    let name = context.caller().string(address, MAX_NAME, libc::ERANGE)?;
     if name.is_empty() { fail(libc::ERANGE) } else { Ok(name) }
 }
 
@@ -86,7 +86,7 @@ pub fn set(context: &NotifyContext<'_>, form: AttributeForm) -> Handled {
     let (subject, next) = form.subject(context)?;
     let name = name(context, context.caller().registers.long(next))?;
     let buffer = buffer(context, form, next + 1)?;
-    if buffer.size > LARGEST_VALUE {
+    if buffer.size > MAX_VALUE {
         return fail(libc::E2BIG);
     }
     let mut value = vec![0; buffer.size];

@@ -194,7 +194,7 @@ fn note_link(context: &NotifyContext<'_>, place: &Place) {
     if let Some(made) = place.look().filter(PinnedEntry::is_symlink) {
         context
             .judge
-            .note_made(|list| Made::keep(&mut list.links, made.identity(), Made::MOST_DIRECTORIES));
+            .note_made(|list| Made::keep(&mut list.links, made.identity(), Made::MAX_DIRECTORIES));
     }
 }
 

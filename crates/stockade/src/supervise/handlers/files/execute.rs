@@ -89,11 +89,11 @@ fn refuse_interpreter(context: &NotifyContext<'_>, object: &Pinned) -> Handled<(
 
 /// The first bytes of a program, if it can be read here. Only regular files are opened: others could block for ever.
 fn head(object: &Pinned) -> Option<Vec<u8>> {
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
     if !object.is_regular() {
         return None;
     }
-    let mut head = vec![0; MOST];
+    let mut head = vec![0; MAX];
     let path = OsStr::from_bytes(object.path().as_bytes()).to_owned();
     let mut options = File::options();
     let mut file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;

@@ -31,7 +31,7 @@ const NEVER_EXECUTED: &str = "a memory file can't be executed where executing is
 
 /// Creates a memory file that can't be executed: Landlock doesn't judge files without a path.
 pub fn create(context: &NotifyContext<'_>) -> Handled {
-    const LONGEST: usize = 250;
+    const MAX_LENGTH: usize = 250;
     let registers = context.caller().registers;
     let flags = registers.word(1);
     if flags & !(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB | MFD_NOEXEC_SEAL | MFD_EXEC | HUGE_SIZES) != 0 {
@@ -40,7 +40,7 @@ pub fn create(context: &NotifyContext<'_>) -> Handled {
     if may_execute_everything(context) {
         return Ok(CallAnswer::Continue(MayContinue::registers_decided(&registers)));
     }
-    let name = context.caller().string(registers.long(0), LONGEST, libc::EINVAL)?;
+    let name = context.caller().string(registers.long(0), MAX_LENGTH, libc::EINVAL)?;
     context.caller().confirm()?;
     if flags & MFD_EXEC != 0 {
         let attempt = Attempt::on(Kind::Execute, name.as_bytes());

@@ -27,7 +27,7 @@ use stockade_sys::file::{self, OpenHow};
 use stockade_sys::notify::OnExecute;
 
 /// How many times an open is tried while the file appears or vanishes.
-const MOST_TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 
 /// The flags that open(2) knows; other bits are dropped, as in the kernel.
 const KNOWN: i32 = libc::O_ACCMODE
@@ -157,8 +157,8 @@ fn refuse_directory_to_create(flags: i32) -> Handled<()> {
 
 /// Accepts a later kernel's structure if all fields that aren't known here are zero.
 pub fn refuse_unknown_fields(context: &NotifyContext<'_>, address: u64, known: usize, size: usize) -> Handled<()> {
-    const LARGEST: usize = 4096;
-    if size > LARGEST {
+    const MAX_SIZE: usize = 4096;
+    if size > MAX_SIZE {
         return fail(libc::E2BIG);
     }
     let mut rest = vec![0; size - known];
@@ -209,7 +209,7 @@ impl Open {
         {
             return Ok(answer);
         }
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             match self.request(context).object(self.last()) {
                 Ok(object) => return self.existing(context, object),
                 Err(Errno(libc::ENOENT)) if self.creates() => {

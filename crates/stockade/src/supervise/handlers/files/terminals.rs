@@ -119,6 +119,6 @@ pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: Borrowe
     {
         context
             .judge
-            .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MOST));
+            .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MAX));
     }
 }

@@ -100,8 +100,8 @@ pub fn allocate(context: &NotifyContext<'_>) -> Handled {
 /// The caller itself allocates memory, so that it is charged for it. Its descriptor may name another file by then, on a
 /// disk, so sizes that would be a loss there are refused; programs write then.
 fn of_memory(length: i64, registers: &Registers) -> Handled {
-    const MOST: i64 = 16 << 20;
-    match length <= MOST {
+    const MAX: i64 = 16 << 20;
+    match length <= MAX {
         true => Ok(CallAnswer::Continue(MayContinue::registers_decided(registers))),
         false => fail(libc::EOPNOTSUPP),
     }

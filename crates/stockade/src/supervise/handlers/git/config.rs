@@ -18,14 +18,14 @@ use crate::supervise::object::pinned::{PinnedEntry, Place};
 use stockade_sys::file::{self, OpenHow};
 
 /// The longest configuration that is replaced.
-const LONGEST: u64 = 1 << 20;
+const MAX_LENGTH: u64 = 1 << 20;
 
 /// Records a lock that the run made.
 pub fn note_lock(context: &NotifyContext<'_>, made: &OwnedFd, name: &Path) -> Handled<()> {
-    const MOST: usize = 1024;
+    const MAX: usize = 1024;
     let identity = Identity::of(made.as_fd())?;
     context.judge.note_made(|list| {
-        if list.git_locks.len() < MOST {
+        if list.git_locks.len() < MAX {
             list.git_locks.insert(identity, name.to_path_buf());
         }
     });
@@ -119,11 +119,11 @@ impl Text {
         let is_it = identity.is_none_or(|identity| Identity::of(opened.as_fd()).is_ok_and(|found| found == identity));
         let opened = File::from(opened);
         let found = opened.metadata().ok()?;
-        if !is_it || !found.is_file() || found.nlink() != 1 || found.len() > LONGEST {
+        if !is_it || !found.is_file() || found.nlink() != 1 || found.len() > MAX_LENGTH {
             return None;
         }
         let mut text = Vec::new();
-        opened.take(LONGEST).read_to_end(&mut text).ok()?;
+        opened.take(MAX_LENGTH).read_to_end(&mut text).ok()?;
         let mode = found.mode() & 0o777;
         Some(Text { text, mode })
     }

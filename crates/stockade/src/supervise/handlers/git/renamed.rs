@@ -26,7 +26,7 @@ use crate::supervise::state::git_indexes::Repository;
 use stockade_sys::file::{self, OpenHow};
 
 /// The longest file that is accepted.
-const LONGEST: u64 = 1 << 28;
+const MAX_LENGTH: u64 = 1 << 28;
 
 /// Replaces the file at `new` with a copy of the file at `old`, and removes `old`.
 pub fn replace(
@@ -55,7 +55,7 @@ pub fn replace(
     let _ = file::remove(ours.0, ours.1, 0);
     let mut copy = File::from(file::open(ours.0, ours.1, create())?);
     let mut renamed = || -> Handled<()> {
-        if io::copy(&mut wanted.by_ref().take(LONGEST), &mut copy)? == LONGEST {
+        if io::copy(&mut wanted.by_ref().take(MAX_LENGTH), &mut copy)? == MAX_LENGTH {
             return fail(libc::EFBIG);
         }
         if let Some(reason) = leads_further(context, new, before.as_mut(), &mut copy)? {

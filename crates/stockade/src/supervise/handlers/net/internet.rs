@@ -30,7 +30,7 @@ use stockade_sys::notify::OnExecute;
 use stockade_sys::{diagnosis, file, other, socket};
 
 /// The length of an IPv6 address without its scope (`SIN6_LEN_RFC2133`).
-const SHORTEST_IPV6: usize = 24;
+const MIN_IPV6: usize = 24;
 
 /// The peer that an address stands for.
 enum Peer {
@@ -63,7 +63,7 @@ fn peer(network: Option<&RunNetwork>, address: SocketAddr) -> Handled<Peer> {
 /// `connect` of an internet socket. `bytes` is the address as it was read.
 pub fn connect(context: &NotifyContext<'_>, target: OwnedFd, domain: i32, bytes: &[u8]) -> Handled {
     let given = socket::address(bytes).ok_or_else(|| wrong_address(bytes))?;
-    if domain == libc::AF_INET6 && bytes.len() < SHORTEST_IPV6 {
+    if domain == libc::AF_INET6 && bytes.len() < MIN_IPV6 {
         return fail(libc::EINVAL);
     }
     if domain == libc::AF_INET && given.is_ipv6() || domain == libc::AF_INET6 && given.is_ipv4() {
@@ -436,7 +436,7 @@ fn note_chosen(context: &NotifyContext<'_>, target: &OwnedFd) -> Handled<()> {
     let port = socket::local_address(target.as_fd())?.port();
     context
         .judge
-        .note_made(|made| Made::keep(&mut made.chosen_ports, port, Made::MOST));
+        .note_made(|made| Made::keep(&mut made.chosen_ports, port, Made::MAX));
     Ok(())
 }
 
@@ -475,7 +475,7 @@ pub fn listen(context: &NotifyContext<'_>) -> Handled {
     let number = socket::number(target.as_fd())?;
     let address = canonical(socket::local_address(target.as_fd())?);
     context.judge.note_made(|made| {
-        if made.listeners.len() < Made::MOST {
+        if made.listeners.len() < Made::MAX {
             made.listeners.insert(number, address);
         }
     });
@@ -533,7 +533,7 @@ fn note_bound(context: &NotifyContext<'_>, target: &OwnedFd) -> Handled<()> {
     let number = socket::number(target.as_fd())?;
     context
         .judge
-        .note_made(|made| Made::keep(&mut made.bound, number, Made::MOST));
+        .note_made(|made| Made::keep(&mut made.bound, number, Made::MAX));
     Ok(())
 }
 

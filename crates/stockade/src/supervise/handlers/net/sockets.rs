@@ -23,10 +23,10 @@ use crate::supervise::state::made::Made;
 use stockade_sys::{confine, outer, socket};
 
 /// `sizeof(struct sockaddr_storage)`.
-const LONGEST: usize = 128;
+const MAX_LENGTH: usize = 128;
 /// The offset of the path in `struct sockaddr_un`, and its largest length.
 const PATH_AT: usize = 2;
-const LONGEST_PATH: usize = 108;
+const MAX_PATH: usize = 108;
 
 /// Why abstract names, which no directory holds, are never connected or bound.
 const ABSTRACT: &str = "abstract unix sockets are closed";
@@ -38,7 +38,7 @@ impl Address {
     fn read(context: &NotifyContext<'_>) -> Handled<Address> {
         let registers = context.caller().registers;
         let length = usize::try_from(registers.int(2)).map_err(|_| Errno(libc::EINVAL))?;
-        if length > LONGEST {
+        if length > MAX_LENGTH {
             return fail(libc::EINVAL);
         }
         let mut bytes = vec![0; length];
@@ -54,7 +54,7 @@ impl Address {
     /// The path of a unix address; `None` for an abstract name or an empty address.
     fn path(&self) -> Handled<Option<Alleged>> {
         let bytes = &self.0[PATH_AT..];
-        if bytes.len() > LONGEST_PATH {
+        if bytes.len() > MAX_PATH {
             return fail(libc::EINVAL);
         }
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -204,7 +204,7 @@ fn bind_at(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Place, a
     let made = place.look().ok_or(CLOSED)?;
     context
         .judge
-        .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MOST));
+        .note_made(|list| Made::keep(&mut list.sockets, made.identity(), Made::MAX));
     Ok(())
 }
 
@@ -242,7 +242,7 @@ fn bind_by_name(context: &NotifyContext<'_>, socket: BorrowedFd<'_>, place: &Pla
         }
         Isolation::Shared => {
             let path = [place.parent.path().as_bytes(), b"/", place.component().to_bytes()].concat();
-            if path.len() >= LONGEST_PATH {
+            if path.len() >= MAX_PATH {
                 return fail(libc::ENAMETOOLONG);
             }
             Ok(socket::bind(socket, &unix_address(&path))?)

@@ -22,7 +22,7 @@ use crate::{fault, plan};
 use stockade_sys::{file, notify};
 
 /// Most slow calls beside which a nameserver is started: the run's other slow calls need the rest.
-const MOST_NAMESERVERS: usize = 64;
+const MAX_NAMESERVERS: usize = 64;
 
 /// Whether an address of this family means a stand-in, because the run has no network.
 pub fn is_meant(context: &NotifyContext<'_>, family: Option<i32>) -> bool {
@@ -75,7 +75,7 @@ fn not_granted(context: &NotifyContext<'_>) -> Reason {
 
 /// Gives the run a connection to a nameserver of its own, which lives as long as it is used.
 fn ask_for_names(context: &NotifyContext<'_>, target: &OwnedFd) -> Handled {
-    if context.run().slow.count() >= MOST_NAMESERVERS {
+    if context.run().slow.count() >= MAX_NAMESERVERS {
         return fail(libc::EAGAIN);
     }
     let slow = context.run().slow.begin().ok_or(Errno(libc::EAGAIN))?;

@@ -25,7 +25,7 @@ use crate::supervise::state::run_config::RunConfig;
 use stockade_sys::{notify, outer};
 
 /// The largest request.
-const LARGEST: usize = 4 * 1024 * 1024;
+const MAX_SIZE: usize = 4 * 1024 * 1024;
 /// The time that a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -59,7 +59,7 @@ pub fn request(run_config: RunConfig) -> Vec<u8> {
 }
 
 /// The largest account of a nested run's refusals, and the time that its launcher waits for it.
-const LARGEST_ACCOUNT: usize = 4 * 1024 * 1024;
+const MAX_ACCOUNT: usize = 4 * 1024 * 1024;
 const WAITS: Duration = Duration::from_secs(2);
 
 /// A nested run's refusals by its own policy, and the end of its standard error, in wire form for its launcher: with times since
@@ -96,11 +96,7 @@ pub struct Told {
 
 /// Receives the outer supervisor's account once it was told that the run is over; `None` if it sends none.
 pub fn told(connection: OwnedFd) -> Option<Told> {
-    let bytes = receive(
-        &mut UnixStream::from(connection),
-        LARGEST_ACCOUNT,
-        Instant::now() + WAITS,
-    )?;
+    let bytes = receive(&mut UnixStream::from(connection), MAX_ACCOUNT, Instant::now() + WAITS)?;
     let account: Account = serde_json::from_slice(&bytes).ok()?;
     Some(Told {
         refusals: Refusals::told(account.refusals, account.dropped),
@@ -131,20 +127,20 @@ pub fn connect(context: &NotifyContext<'_>) -> Handled {
 
 /// Whether the globs can be compiled without harm to the supervisor.
 fn is_reasonable(policy: &Policy) -> bool {
-    const MOST: usize = 4096;
-    policy.denials.len() <= MOST
+    const MAX: usize = 4096;
+    policy.denials.len() <= MAX
         && policy.denials.iter().all(|denial| match &denial.target {
             Target::Glob { glob, .. } => is_reasonable_glob(glob),
-            Target::AllBut { globs, .. } => globs.len() <= MOST && globs.iter().all(|glob| is_reasonable_glob(glob)),
-            Target::Listed(listed) => listed.entries.len() <= MOST && listed.open.len() <= MOST,
+            Target::AllBut { globs, .. } => globs.len() <= MAX && globs.iter().all(|glob| is_reasonable_glob(glob)),
+            Target::Listed(listed) => listed.entries.len() <= MAX && listed.open.len() <= MAX,
             Target::Path(_) | Target::GitDirectories => true,
         })
 }
 
 fn is_reasonable_glob(glob: &str) -> bool {
-    const LONGEST: usize = 4096;
-    const MOST_BRACES: usize = 32;
-    glob.len() <= LONGEST && glob.matches('{').count() <= MOST_BRACES
+    const MAX_LENGTH: usize = 4096;
+    const MAX_BRACES: usize = 32;
+    glob.len() <= MAX_LENGTH && glob.matches('{').count() <= MAX_BRACES
 }
 
 /// One connection. It counts among the connected ones until it is closed.
@@ -188,7 +184,7 @@ impl NestConnection {
     }
 
     fn grant(&mut self, nest_request: NestRequest) -> Option<usize> {
-        let bytes = receive(&mut self.stream, LARGEST, Instant::now() + PATIENCE)?;
+        let bytes = receive(&mut self.stream, MAX_SIZE, Instant::now() + PATIENCE)?;
         let request: NestedPolicy = serde_json::from_slice(&bytes).ok()?;
         if !is_reasonable(&request.policy) {
             return None;
