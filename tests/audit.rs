@@ -146,7 +146,7 @@ fn every_exported_row_is_what_its_schema_says_and_holds_no_secret() {
     let place = Place::new();
     record(&place, RUN, all_kinds());
     let text = output(&place, &["audit", "export", "--jsonl"]);
-    let schema: Value = serde_json::from_str(include_str!("../crates/stockade/schemas/audit.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../crates/report/schemas/audit.schema.json")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), all_kinds().len());
     for (row, record) in rows.iter().zip(all_kinds()) {

@@ -328,7 +328,7 @@ fn every_decision_is_in_the_trail() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(rows.len(), 3002);
-    let schema: Value = serde_json::from_str(include_str!("../crates/stockade/schemas/audit.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../crates/report/schemas/audit.schema.json")).unwrap();
     for row in &rows[..2] {
         assert_eq!(faults(&schema, row), Vec::<String>::new(), "{row}");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::faults;
 use serde_json::{Value, json};
 
-const SCHEMA: &str = include_str!("../crates/stockade/schemas/report.schema.json");
+const SCHEMA: &str = include_str!("../crates/report/schemas/report.schema.json");
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")

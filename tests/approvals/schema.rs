@@ -11,7 +11,7 @@ use crate::approvals::question::{LONG, request};
 use crate::common::{Place, faults};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../crates/stockade/schemas/escalation.schema.json"))
+    serde_json::from_str(include_str!("../../crates/report/schemas/escalation.schema.json"))
         .expect("the schema is JSON")
 }
 
@@ -60,7 +60,7 @@ fn requests_are_what_the_schema_says() {
 #[test]
 fn the_schema_names_every_kind_of_access() {
     let kinds = schema()["$defs"]["evidence"]["properties"]["access"]["enum"].clone();
-    let report: Value = serde_json::from_str(include_str!("../../crates/stockade/schemas/report.schema.json")).unwrap();
+    let report: Value = serde_json::from_str(include_str!("../../crates/report/schemas/report.schema.json")).unwrap();
     assert_eq!(Some(&kinds), report.pointer("/$defs/denial/properties/access/enum"));
 }
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BASE = set(re.findall(r'entry\("([^"]+)"', (REPOSITORY / "crates/stockade/src/policy/base.rs").read_text()))
+BASE = set(re.findall(r'entry\("([^"]+)"', (REPOSITORY / "crates/policy/src/policy/base.rs").read_text()))
 # What interpreters and libraries read for themselves: limits of memory, their own state, streams by name.
 THEIR_OWN = {"/sys/fs/cgroup", "/proc/self", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/pts"}
 NAME_LOOKUP = {"/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/netsvc.conf", "/etc/svc.conf"}

@@ -32,7 +32,7 @@ fn each_refusal_is_told_with_its_grant_as_the_schema_says() {
     let mut text = String::new();
     ours.read_to_string(&mut text).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let schema: Value = serde_json::from_str(include_str!("../../crates/stockade/schemas/events.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../crates/report/schemas/events.schema.json")).unwrap();
     for row in &rows {
         assert_eq!(faults(&schema, row), [""; 0], "{row}");
     }

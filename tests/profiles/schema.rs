@@ -45,7 +45,7 @@ fn profile_schema_prints_the_schema() {
     let ended = profile(home.path(), &["schema"]);
     assert_eq!(
         stdout(&ended),
-        include_str!("../../crates/stockade/schemas/profile.schema.json")
+        include_str!("../../crates/policy/schemas/profile.schema.json")
     );
 }
 

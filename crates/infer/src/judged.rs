@@ -8,7 +8,7 @@ use super::need::{Files, Hosts, Need};
 use super::setting::Setting;
 use super::text::Text;
 use super::whereabouts::{Located, Whereabouts, locate};
-use stockade::policy::{Access, is_limited_variable, is_usual_variable};
+use stockade_policy::policy::{Access, is_limited_variable, is_usual_variable};
 
 /// The assessment of one act.
 pub struct Judged {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stockade::command::shebang::Shebang;
+use stockade_policy::command::shebang::Shebang;
 
 use serde::{Deserialize, Serialize};
 

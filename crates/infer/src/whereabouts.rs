@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::setting::Setting;
 use super::text::Text;
-use stockade::policy::{Access, BASE};
+use stockade_policy::policy::{Access, BASE};
 
 /// A class of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::SHELL;
 use super::glob::{CommandGlob, Place, Work};
 use super::rules::CompiledRule;
-use stockade::profile::Origin;
+use stockade_policy::profile::Origin;
 use stockade_shell::{self as shell, Fitness, Part, Plain};
 
 /// A plain line with the facts known about its commands.

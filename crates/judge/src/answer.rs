@@ -1,7 +1,7 @@
 //! The answers of `check`.
 
 use serde::Serialize;
-pub use stockade::config::Decision;
+pub use stockade_policy::config::Decision;
 
 /// How much harm a yes could do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::line::{self, Question};
 use super::rules::Rules;
-use stockade::config::{Decision, List, PermissionRule, Permissions, SHELL, SKILL_LOAD};
+use stockade_policy::config::{Decision, List, PermissionRule, Permissions, SHELL, SKILL_LOAD};
 
 /// Whether this rule alone decides about the text: a command line for the shell, a skill for `skill_load`, otherwise the
 /// tool's name.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::examples::matches;
 use super::json;
-use stockade::config::{ConfigurationError, Permissions, permissions};
-use stockade::profile::reading::{Complaint, Reader, read_root_with, read_with, text_of};
-use stockade::profile::{DocumentFault, ProfileError, Source};
+use stockade_policy::config::{ConfigurationError, Permissions, permissions};
+use stockade_policy::profile::reading::{Complaint, Reader, read_root_with, read_with, text_of};
+use stockade_policy::profile::{DocumentFault, ProfileError, Source};
 
 const KIND: &str = "file of rules";
 const FIELDS: [&str; 2] = ["version", "permissions"];

@@ -1,7 +1,7 @@
 //! How much harm a yes could do. It only colours the prompt; no decision depends on it.
 
 use super::Danger;
-use stockade::policy::Capabilities;
+use stockade_policy::policy::Capabilities;
 use stockade_shell::{self as shell, Line};
 use stockade_text::visible::is_invisible;
 

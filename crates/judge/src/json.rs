@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use stockade::profile::reading::Complaint;
-use stockade::profile::visible;
+use stockade_policy::profile::reading::Complaint;
+use stockade_policy::profile::visible;
 use stockade_text::json::members;
 
 /// A file of rules nests five levels deep.

@@ -7,8 +7,8 @@ use super::asking::shortened;
 use super::line::{self, Judged};
 use super::rules::{CompiledRule, Rules};
 use super::{Call, Permissions, Refused, SHELL, SKILL_LOAD, denying, harm, storing};
-use stockade::config::{Agent, Tool, known};
-use stockade::policy::{Capabilities, Mode};
+use stockade_policy::config::{Agent, Tool, known};
+use stockade_policy::policy::{Capabilities, Mode};
 use stockade_shell::Line;
 
 /// The rules of all layers and the declared tools, compiled for repeated use. Judging reads the file system only if a

@@ -1,6 +1,6 @@
 //! Tools and commands allowed without a rule.
 
-use stockade::config::SHELL;
+use stockade_policy::config::SHELL;
 
 /// Tools that may be called without a prompt.
 const ALLOWED_TOOLS: [&str; 8] = [

@@ -27,8 +27,8 @@ mod storing;
 #[cfg(test)]
 mod tests;
 
-pub use stockade::config::{Decision, PermissionRule, Permissions, SHELL, SKILL_LOAD};
-pub use stockade::policy::listed_names;
+pub use stockade_policy::config::{Decision, PermissionRule, Permissions, SHELL, SKILL_LOAD};
+pub use stockade_policy::policy::listed_names;
 
 pub use answer::{Answer, Danger, Remember, ToolError};
 pub use directory::lexical;

@@ -1,7 +1,7 @@
 //! Refusals of a tool call before any rule is consulted.
 
-use stockade::policy::Capabilities;
-use stockade::profile::visible;
+use stockade_policy::policy::Capabilities;
+use stockade_policy::profile::visible;
 
 /// A refusal that neither a rule nor a yes can change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 
 use super::glob::CommandGlob;
 use super::{PermissionRule, Permissions, known};
-use stockade::profile::{Origin, with_origin};
+use stockade_policy::profile::{Origin, with_origin};
 
 /// All rules of all layers.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::settings::{Profile, Settings};
-use stockade::policy::is_unsecure;
-use stockade::profile::{Effect, effect_of, loads_code};
+use stockade_policy::policy::is_unsecure;
+use stockade_policy::profile::{Effect, effect_of, loads_code};
 use stockade_text::visible::visible;
 
 /// The most bytes of a command line, with its variables. The kernel takes 2 MiB.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::child::Ended;
 use crate::kept::{Kept, readable};
-use stockade::report::{Denial, Kind, Report, Status, SuggestedGrant, Suggestion};
+use stockade_report::report::{Denial, Kind, Report, Status, SuggestedGrant, Suggestion};
 use stockade_text::quote::command_line;
 use stockade_text::visible::{visible, visible_json};
 

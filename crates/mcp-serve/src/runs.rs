@@ -18,7 +18,7 @@ use crate::bounds::Unusable;
 use crate::server::{Parked, Server, lock};
 use crate::settings::Asked;
 use crate::{outcome, question, running};
-use stockade::report::Report;
+use stockade_report::report::Report;
 use stockade_text::visible::visible;
 
 /// How long a run with questions waits for the client to make its call anew, beyond the time for the answer.

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use stockade::profile::is_within;
+use stockade_policy::profile::is_within;
 
 /// The agent that all runs act for.
 pub const AGENT: &str = "mcp";
@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn shipped() -> Vec<Profile> {
-        stockade::profile::SHIPPED
+        stockade_policy::profile::SHIPPED
             .iter()
             .map(|(name, _)| profile(name))
             .collect()

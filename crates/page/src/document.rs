@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::run::{Run, Tone};
 use super::strings::Strings;
-use stockade::report::Kind;
+use stockade_report::report::Kind;
 
 /// The accesses by number, as reports name them, in front of the kinds of records.
 pub const ACCESSES: [Kind; 14] = [

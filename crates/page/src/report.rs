@@ -3,8 +3,8 @@
 use super::document::{Event, Page, Question, Verdict, kind_of_access, kind_of_record};
 use super::run::{Run, Suggested};
 use super::words::{self, EndFacts};
-use stockade::profile::with_origin;
-use stockade::report::{Denial, Escalated, Explains, Kind, Report, Resources};
+use stockade_policy::profile::with_origin;
+use stockade_report::report::{Denial, Escalated, Explains, Kind, Report, Resources};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
 
@@ -228,7 +228,7 @@ fn question(escalated: &Escalated) -> Question {
 mod tests {
     use super::*;
     use std::path::Path;
-    use stockade::report::{RefusingRule, Suggestion};
+    use stockade_report::report::{RefusingRule, Suggestion};
 
     fn report() -> Report {
         let mut report = Report::refused("readonly", &["a b".into()], Path::new("/r"));

@@ -1,7 +1,7 @@
 //! What a page says in words of its own. Foreign texts are escaped here, once.
 
 use super::run::Tone;
-use stockade::approve::{Answer, Choice, Extent, Requested};
+use stockade_report::approve::{Answer, Choice, Extent, Requested};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible;
 
@@ -81,7 +81,7 @@ pub fn facts<const N: usize>(facts: [(&'static str, String); N]) -> Vec<(&'stati
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::approve::Lifetime;
+    use stockade_report::approve::Lifetime;
 
     #[test]
     fn only_a_run_that_succeeded_ended_well() {

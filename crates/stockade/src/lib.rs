@@ -15,28 +15,11 @@
 //! Folders are stages: `profile` (TOML to values) → `policy` (what is allowed) → `plan` (how it is enforced) →
 //! `launch` (carrying it out) → `report`. `docs/ARCHITECTURE.md` has the map.
 
-pub mod approve;
-pub mod audit;
 mod blobs;
-pub mod command;
-pub mod config;
-mod custody;
-#[doc(hidden)]
-pub mod fault;
 mod growth;
-pub mod kernel;
 pub mod launch;
 #[doc(hidden)]
-pub mod mutex;
-mod network;
-pub mod plan;
-pub mod policy;
-#[doc(hidden)]
 pub mod processes;
-pub mod profile;
-#[doc(hidden)]
-pub mod real_path;
-pub mod report;
 mod ruleset;
 mod sandbox;
 #[cfg_attr(
@@ -47,10 +30,17 @@ mod supervise;
 #[doc(hidden)]
 pub mod surroundings;
 #[doc(hidden)]
-pub mod unconfined;
-mod user_database;
-#[doc(hidden)]
 pub mod warden;
+
+use stockade_network::network;
+pub use stockade_plan::{kernel, plan};
+pub use stockade_policy::{command, config, policy, profile};
+use stockade_policy::{custody, user_database};
+#[doc(hidden)]
+pub use stockade_policy::{mutex, real_path, unconfined};
+#[doc(hidden)]
+pub use stockade_report::fault;
+pub use stockade_report::{approve, audit, report};
 
 pub use launch::Event;
 pub use plan::{Shortfall, Trace};

@@ -211,7 +211,7 @@ fn make_where_granted(directory: &Path, policy: &Policy, counts: impl Fn(&Grant)
     // A directory that the next start would refuse doesn't help.
     if is_granted && is_absent && custody::of_path(directory).is_ok() {
         // The denials still apply if this fails.
-        let _ = crate::launch::make_private(directory);
+        let _ = crate::custody::make_private(directory);
     }
 }
 

@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use stockade::config::OnViolation;
-use stockade::unconfined::{self, UnconfinedCaller};
+use stockade_policy::config::OnViolation;
+use stockade_policy::unconfined::{self, UnconfinedCaller};
 use stockade_sys::{file, process};
 
 /// Concurrent commands.

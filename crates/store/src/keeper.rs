@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::{GrantStore, Key, NewGrant, StoreError};
-use stockade::fault;
+use stockade_report::fault;
 use stockade_sys::confine;
 use stockade_sys::signals::SignalSet;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
-pub use stockade::launch::make_private;
+pub use stockade_policy::custody::make_private;
 
 /// The state directory, checked to be writable by no other user.
 #[derive(Debug)]

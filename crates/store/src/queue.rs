@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use stockade::audit::Record;
-use stockade::mutex::lock;
+use stockade_policy::mutex::lock;
+use stockade_report::audit::Record;
 
 /// The queue's capacity. An open is recorded in some 10 µs, so this covers a disk stall of milliseconds.
 const MAX: usize = 1024;
@@ -120,7 +120,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::audit::Lost;
+    use stockade_report::audit::Lost;
 
     #[test]
     fn a_full_queue_is_waited_for_once_and_loses_what_it_says() {

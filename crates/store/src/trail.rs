@@ -58,7 +58,7 @@ pub struct Entry {
     pub run: String,
     /// The kind of record.
     pub kind: &'static str,
-    /// The record as [`stockade::audit::body`] writes it.
+    /// The record as [`stockade_report::audit::body`] writes it.
     pub body: String,
 }
 

@@ -15,11 +15,11 @@ use super::keeper::Keeper;
 use super::queue::{Noted, Queue, Taken};
 use super::trail::{Entry, Trail};
 use super::{AuditError, Given, Key, Level, NewGrant, StoreError, now_ms};
-use stockade::approve::{Answer, EscalationRequest};
-use stockade::audit::{self, Lost, Observer, Record};
-use stockade::config::OnViolation;
-use stockade::fault::{self, Fault};
-use stockade::mutex::lock;
+use stockade_policy::config::OnViolation;
+use stockade_policy::mutex::lock;
+use stockade_report::approve::{Answer, EscalationRequest};
+use stockade_report::audit::{self, Lost, Observer, Record};
+use stockade_report::fault::{self, Fault};
 use stockade_sys::confine;
 use stockade_sys::signals::SignalSet;
 

@@ -9,7 +9,7 @@ use crate::finding::{Act, Opaque};
 use crate::text::Text;
 use crate::value::Value;
 use crate::whereabouts::{Whereabouts, locate};
-use stockade::policy::Access;
+use stockade_policy::policy::Access;
 
 impl Reader<'_> {
     /// Runs a builtin; returns false if the name isn't one.

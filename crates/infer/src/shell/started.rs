@@ -3,7 +3,7 @@
 use super::base_name;
 use crate::finding::{Act, Opaque};
 use crate::text::Text;
-use stockade::profile::{CODE_VARIABLES, CodeVariables, Effect};
+use stockade_policy::profile::{CODE_VARIABLES, CodeVariables, Effect};
 
 /// The variables that matter to a program.
 pub(super) fn variables(program: &Text) -> Vec<&'static str> {

@@ -8,12 +8,12 @@ use std::path::{Component, Path, PathBuf};
 
 pub use super::answer::{Answer, Danger, Decision};
 use super::request::Action;
-use stockade::policy::{
+use stockade_policy::policy::{
     self, Access, Capabilities, Closed, GuardedBy, Matcher, Mode, Policy, SecretList, git_directory,
 };
-use stockade::profile::{Name, visible};
-use stockade::real_path::holds_repository;
-use stockade::report::{Reason, RefusingRule};
+use stockade_policy::profile::{Name, visible};
+use stockade_policy::real_path::holds_repository;
+use stockade_report::report::{Reason, RefusingRule};
 
 /// The file and network access of an agent.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use stockade::Sandbox;
-use stockade::policy::{Role, Scope, scope_glob};
-use stockade::profile::{Glob, Origin};
+use stockade_policy::policy::{Role, Scope, scope_glob};
+use stockade_policy::profile::{Glob, Origin};
 
 /// A root with some files, and an agent's access there.
 struct Project {
@@ -60,8 +60,8 @@ fn scope(allowed: Option<&[&str]>, denied: &[&str], read_only: &[&str]) -> Scope
     }
 }
 
-fn rule(glob: &str) -> stockade::profile::Rule<Glob> {
-    stockade::profile::Rule {
+fn rule(glob: &str) -> stockade_policy::profile::Rule<Glob> {
+    stockade_policy::profile::Rule {
         value: scope_glob(glob).unwrap(),
         why: None,
         origin: Origin::BuiltIn,

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use stockade::config::ConfigurationError;
-use stockade::profile::visible;
+use stockade_policy::config::ConfigurationError;
+use stockade_policy::profile::visible;
 
 /// The reason why a configuration couldn't be trusted or a rule couldn't be stored.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@
 
 use super::{Agent, Configuration, Section, Tool};
 use crate::PermissionRule;
-use stockade::profile::{Glob, Limits, Origin, Rule};
+use stockade_policy::profile::{Glob, Limits, Origin, Rule};
 
 /// One value in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]

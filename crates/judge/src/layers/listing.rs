@@ -3,7 +3,7 @@
 use super::line::{Field, Fields, Line, Missing, bare_tool, lines, quoted, run_line, texts};
 use super::{Layers, Section};
 use crate::known;
-use stockade::profile::Origin;
+use stockade_policy::profile::Origin;
 
 impl Layers {
     /// The effective lines in the order of evaluation, then those that an untrusted project would allow.

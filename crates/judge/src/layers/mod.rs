@@ -17,16 +17,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use project::path_below;
-use stockade::config::join::{PROFILE, built_in};
-use stockade::config::{Agent, Configuration, ConfigurationError, McpServer, OnTools, Permissions, Section, Tool};
-use stockade::profile::Origin;
+use stockade_policy::config::join::{PROFILE, built_in};
+use stockade_policy::config::{
+    Agent, Configuration, ConfigurationError, McpServer, OnTools, Permissions, Section, Tool,
+};
+use stockade_policy::profile::Origin;
 use trust::Pins;
 
 pub use error::TrustError;
 pub use line::{Line, Missing};
 pub use project::{Project, Trust};
 pub use remember::{Written, remember, remove_rules};
-use stockade::policy::Mode;
+use stockade_policy::policy::Mode;
 pub use trust::{Pinned, revoke, trust, trusted};
 pub use widening::Widening;
 

@@ -13,9 +13,9 @@ use nix::sys::stat::Mode;
 
 use super::{Configuration, ConfigurationError, Line};
 use crate::examples::matches;
-use stockade::config::{Author, parse};
-use stockade::profile::reading::{bytes_of, text_from};
-use stockade::profile::{ProfileError, Source};
+use stockade_policy::config::{Author, parse};
+use stockade_policy::profile::reading::{bytes_of, text_from};
+use stockade_policy::profile::{ProfileError, Source};
 
 /// The directory of a project's configuration.
 pub(super) const DIRECTORY: &str = ".stockade";

@@ -19,7 +19,7 @@ use super::project::{DIRECTORY, Project, Trust, hash, open, path_below, read};
 use super::trust::Locked;
 use super::{Configuration, TrustError};
 use crate::{PermissionRule, Remember};
-use stockade::profile::Source;
+use stockade_policy::profile::Source;
 
 /// The beginning of a newly created file.
 const HEAD: &str = "# Rules of this project. Stockade adds what is remembered; `stockade trust` has to agree to other changes.\nversion = 1\n";

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TrustError;
 use super::project::{Project, Trust, hash, path_below};
-use stockade::launch::make_private;
+use stockade_policy::custody::make_private;
 
 const LIST: &str = "trusted.json";
 const LOCK: &str = "trusted.lock";
@@ -27,7 +27,7 @@ const MAX_SIZE: u64 = 64 << 20;
 #[serde(deny_unknown_fields)]
 pub struct Pinned {
     /// The file's real path.
-    #[serde(with = "stockade::profile::path_bytes")]
+    #[serde(with = "stockade_policy::profile::path_bytes")]
     pub path: PathBuf,
     /// The hashes of the content that counts. While a rule is being written there are two: before and after.
     pub hashes: Vec<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::line::{Field, Fields, Line, bare_tool, lines, run_line};
 use super::project::read;
 use super::{Configuration, Layers, Section, Trust};
-use stockade::profile::{Origin, Source};
+use stockade_policy::profile::{Origin, Source};
 
 /// The changes of a project's file compared with its previously trusted text.
 #[derive(Debug, Clone, PartialEq, Eq)]

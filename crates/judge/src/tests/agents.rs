@@ -2,9 +2,9 @@
 
 use super::Decision::{Allow, Confirm, Deny};
 use super::*;
-use stockade::config::{Agent, Tool};
-use stockade::policy::{Capabilities, Mode, Scope};
-use stockade::profile::Limits;
+use stockade_policy::config::{Agent, Tool};
+use stockade_policy::policy::{Capabilities, Mode, Scope};
+use stockade_policy::profile::Limits;
 
 fn agent(tools: Option<&[&str]>, capabilities: Option<Capabilities>) -> Agent {
     Agent {

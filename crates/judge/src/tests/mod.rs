@@ -10,7 +10,7 @@ mod storing;
 use std::path::Path;
 
 use super::*;
-use stockade::profile::Origin;
+use stockade_policy::profile::Origin;
 
 /// A judge with the rules of a TOML text, in short: `+bash:git push` allows, `-bash` denies, `+bash~rg*` is a glob,
 /// `+skill_load:x` a skill.

@@ -4,8 +4,8 @@ use super::{TrailPage, optional, shown};
 use crate::document::{Event, Question, Verdict, kind_of_access};
 use crate::run::Tone;
 use crate::words;
-use stockade::approve::EscalationRequest;
-use stockade::audit::{Decided, Granted};
+use stockade_report::approve::EscalationRequest;
+use stockade_report::audit::{Decided, Granted};
 use stockade_text::visible::visible;
 
 impl TrailPage {

@@ -1,9 +1,9 @@
 //! Rows of a trail as a page has them.
 
 use super::*;
-use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
-use stockade::audit::{Decided, Granted};
-use stockade::report::Kind;
+use stockade_report::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
+use stockade_report::audit::{Decided, Granted};
+use stockade_report::report::Kind;
 use stockade_store::{Entry, Trail};
 
 const SECRET: &str = "secret pattern `**/.env*` (built in)";
@@ -76,7 +76,7 @@ fn answered(id: &str, answer: Answer) -> Record {
 /// The page of these rows, each a second after the one before.
 fn page(rows: impl IntoIterator<Item = (&'static str, Record)>) -> Page {
     let rows = rows.into_iter();
-    page_of(rows.map(|(run, record)| (run, record.kind(), stockade::audit::body(&record))))
+    page_of(rows.map(|(run, record)| (run, record.kind(), stockade_report::audit::body(&record))))
 }
 
 /// The same of run, kind and body.

@@ -20,7 +20,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use super::removal::remove_tree;
-use super::scratch::make_private;
+use crate::custody::make_private;
 use crate::growth::allocated;
 use stockade_text::mask;
 

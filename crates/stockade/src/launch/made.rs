@@ -58,7 +58,7 @@ pub fn keep(state: &Path, new: Vec<MadeByRun>) -> io::Result<()> {
     if new.is_empty() {
         return Ok(());
     }
-    super::make_private(state)?;
+    crate::custody::make_private(state)?;
     let mut all = load(state);
     all.retain(|made| !new.contains(made));
     all.extend(new);

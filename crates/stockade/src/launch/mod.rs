@@ -35,7 +35,6 @@ pub use cgroup::{Parent as ControlGroups, find as find_control_group};
 pub use late::LateSecrets;
 pub use prepare::{CallersSignals, Input, Places, Prepared, Streams, prepare};
 pub use running::{Event, Running};
-pub use scratch::make_private;
 pub use scratch::{parent as parent_of_scratch, places as places_of_scratch};
 
 /// Why a run could not be started.

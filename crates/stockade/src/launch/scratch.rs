@@ -3,9 +3,8 @@
 //! It lies in a directory that is closed to all runs, so no other run can look into it. Each is locked while its run
 //! lives; a later run removes those that a killed launcher left behind.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use tempfile::TempDir;
 
 use super::LaunchError;
 use super::removal::remove_tree;
+use crate::custody::{is_ours, make_private};
 use crate::real_path::is_there;
 
 /// One scratch directory; dropping it removes the tree.
@@ -50,23 +50,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = remove_tree(self.directory.path());
     }
-}
-
-/// Creates the directory and its missing parents, for the user alone. A directory that somebody else prepared isn't used.
-///
-/// # Errors
-/// It can't be created, or isn't the caller's alone.
-pub fn make_private(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    let metadata = fs::symlink_metadata(path)?;
-    if !is_ours(path) {
-        return Err(io::Error::other("it is a link, or belongs to somebody else"));
-    }
-    if metadata.permissions().mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
 }
 
 /// An exclusive lock on a directory, kept as long as the value; `None` if the file system has no locks.
@@ -163,11 +146,6 @@ fn shared(top: &Path, name: &str) -> PathBuf {
     };
     let is_free = || is_there(&usual).is_ok_and(|there| !there).then(|| usual.clone());
     ours.min().or_else(is_free).or_else(make).unwrap_or(usual)
-}
-
-fn is_ours(path: &Path) -> bool {
-    fs::symlink_metadata(path)
-        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw())
 }
 
 #[cfg(test)]

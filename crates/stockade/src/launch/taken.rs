@@ -35,7 +35,7 @@ pub fn keep(state: &Path, places: &[PathBuf]) -> io::Result<()> {
     if places.is_empty() {
         return Ok(());
     }
-    super::make_private(state)?;
+    crate::custody::make_private(state)?;
     let mut text = Vec::new();
     for place in places {
         text.extend(place.as_os_str().as_bytes());

@@ -149,10 +149,10 @@ pub(super) fn read(state: &Path, key: &str, longest: usize) -> Option<Vec<u8>> {
 /// # Errors
 /// The file can't be written.
 pub(super) fn write(state: &Path, key: &str, text: &[u8]) -> io::Result<()> {
-    crate::launch::make_private(state)?;
+    crate::custody::make_private(state)?;
     let directory = state.join(DIRECTORY);
     if !directory.join(key).exists() {
-        crate::launch::make_private(&directory)?;
+        crate::custody::make_private(&directory)?;
         forget_oldest(&directory);
     }
     let mut file = tempfile::NamedTempFile::new_in(&directory)?;

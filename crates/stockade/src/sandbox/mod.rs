@@ -16,6 +16,8 @@ mod outside;
 mod own_sockets;
 mod reads;
 mod repositories;
+#[cfg(test)]
+mod role_tests;
 mod withheld;
 mod written;
 

@@ -1,12 +1,12 @@
 //! The outcome of a run.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::reads::Native;
 use crate::plan::{Ability, Grouped, KeptExact, Plan, Trace};
 use crate::policy::Policy;
-use crate::report::{Denial, Enforcement, Report, Resources, Status, VERSION};
+use crate::report::{Denial, Enforcement, Report, Status};
 use stockade_text::visible::fit::shortened;
 
 /// The outcome of a run that started.
@@ -76,46 +76,6 @@ impl Outcome {
     }
 }
 
-impl Report {
-    /// The report of a run that was refused before it was resolved.
-    pub fn refused(profile: &str, argv: &[OsString], root: &Path) -> Report {
-        Report {
-            version: VERSION,
-            run: run_id(),
-            profile: profile.to_string(),
-            command: argv
-                .iter()
-                .map(|argument| argument.to_string_lossy().into_owned())
-                .collect(),
-            root: root.to_path_buf(),
-            status: Status::NotStarted,
-            exit_code: None,
-            signal: None,
-            limit: None,
-            duration_ms: 0,
-            enforcement: Enforcement {
-                landlock_abi: 0,
-                supervisor: false,
-                trace: Trace::Exact,
-                kept_exact: None,
-                read_natively: Vec::new(),
-                read_supervised: Vec::new(),
-                late_secrets: Vec::new(),
-                namespaces: Vec::new(),
-                shortfalls: Vec::new(),
-                limits_by: "sampling".to_string(),
-                limit_noticed_by: None,
-            },
-            denials: Vec::new(),
-            denials_dropped: 0,
-            suggestion: None,
-            escalation: None,
-            faults: Vec::new(),
-            resources: Resources::default(),
-        }
-    }
-}
-
 /// The report before the start.
 pub(super) fn begin(policy: &Policy, plan: &Plan, argv: &[OsString], ability: Ability) -> Report {
     let mut report = Report::refused(&policy.profile, argv, &policy.root);
@@ -156,16 +116,4 @@ pub(super) fn tell_of_reads(enforcement: &mut Enforcement, native: Option<Result
 fn told(kept: &KeptExact) -> String {
     const MAX_COLUMNS: usize = 1024;
     shortened(&kept.to_string(), MAX_COLUMNS)
-}
-
-/// Sorts by start time, and is unique to a run.
-fn run_id() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    let mut hasher = std::hash::RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    hasher.write_u128(now.as_nanos());
-    format!("{:010x}-{:08x}", now.as_secs(), hasher.finish() as u32)
 }

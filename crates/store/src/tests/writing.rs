@@ -1,10 +1,10 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use stockade::approve::{Answer, EscalationRequest, Lifetime};
-use stockade::audit::{Decided, Record, Seen};
-use stockade::config::OnViolation;
-use stockade::report::Kind;
+use stockade_policy::config::OnViolation;
+use stockade_report::approve::{Answer, EscalationRequest, Lifetime};
+use stockade_report::audit::{Decided, Record, Seen};
+use stockade_report::report::Kind;
 
 fn seen(target: &str) -> Seen {
     Seen {

@@ -6,9 +6,9 @@ mod trust;
 use super::project::{Project, hash, read};
 use super::{Configuration, Layers, Trust};
 use crate::examples::matches;
-use stockade::config::{Author, parse};
-use stockade::policy::{Capabilities, Mode};
-use stockade::profile::{Origin, Source};
+use stockade_policy::config::{Author, parse};
+use stockade_policy::policy::{Capabilities, Mode};
+use stockade_policy::profile::{Origin, Source};
 
 /// Layers from two texts, without files.
 pub(super) fn layers(user: &str, project: &str, trust: Trust) -> Layers {
@@ -238,7 +238,7 @@ fn every_fault_has_its_place_and_what_was_meant() {
 impl Layers {
     fn of(user: Configuration) -> Layers {
         Layers {
-            built_in: stockade::config::join::built_in().into(),
+            built_in: stockade_policy::config::join::built_in().into(),
             user,
             project: None,
             before: None,

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::super::{Agent, Layers, Tool, Trust};
 use super::{layers, without_project};
-use stockade::config::join::covers;
-use stockade::config::known;
-use stockade::policy::{Capabilities, Mode};
-use stockade::profile::Limits;
+use stockade_policy::config::join::covers;
+use stockade_policy::config::known;
+use stockade_policy::policy::{Capabilities, Mode};
+use stockade_policy::profile::Limits;
 
 fn is_inside<T: PartialEq>(inner: &[T], outer: &[T]) -> bool {
     inner.iter().all(|value| outer.contains(value))

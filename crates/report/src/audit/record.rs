@@ -174,7 +174,7 @@ pub struct Lost {
 
 impl Seen {
     /// An allowed access, described as its refusal would be, and the grant behind it.
-    pub(crate) fn allowed(access: &Refusal, rule: Option<String>) -> Seen {
+    pub fn allowed(access: &Refusal, rule: Option<String>) -> Seen {
         Seen {
             rule,
             ..Seen::of(access)
@@ -182,7 +182,7 @@ impl Seen {
     }
 
     /// A variable or program that the run didn't get, and that its last words name.
-    pub(crate) fn lacked(denial: &Denial) -> Seen {
+    pub fn lacked(denial: &Denial) -> Seen {
         Seen {
             access: denial.access,
             target: denial.target.clone(),
@@ -195,7 +195,7 @@ impl Seen {
     }
 
     /// A refused access.
-    pub(crate) fn of(refusal: &Refusal) -> Seen {
+    pub fn of(refusal: &Refusal) -> Seen {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Seen {
             access: refusal.kind,
@@ -241,7 +241,7 @@ fn is_declined(rule: &str) -> bool {
 
 impl Ended {
     /// Taken from a report.
-    pub(crate) fn of(report: &Report) -> Ended {
+    pub fn of(report: &Report) -> Ended {
         Ended {
             status: report.status.name().to_string(),
             exit_code: report.exit_code,

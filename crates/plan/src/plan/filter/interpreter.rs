@@ -4,7 +4,7 @@ use super::{Action, Condition, Half, Instruction, Test, Verdict};
 
 /// A program's return value for a call, run as in the kernel; `None` if it is malformed: an unknown instruction, a load
 /// or a jump out of bounds.
-pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, arguments: [u64; 6]) -> Option<u32> {
+pub fn evaluate(program: &[Instruction], audit: u32, number: u32, arguments: [u64; 6]) -> Option<u32> {
     let mut words = vec![number, audit, 0, 0];
     for argument in arguments {
         words.extend([argument as u32, (argument >> 32) as u32]);
@@ -39,7 +39,7 @@ pub(crate) fn evaluate(program: &[Instruction], audit: u32, number: u32, argumen
 }
 
 /// A verdict's answer, by its definition.
-pub(crate) fn decide(verdict: &Verdict, arguments: [u64; 6]) -> Action {
+pub fn decide(verdict: &Verdict, arguments: [u64; 6]) -> Action {
     let applies = |when: &[Condition]| when.iter().all(|condition| holds(*condition, arguments));
     verdict
         .cases

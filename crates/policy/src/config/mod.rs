@@ -114,7 +114,7 @@ pub struct OnViolation {
 
 impl OnViolation {
     /// The files that the command consists of, found as when it is started.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub fn files(&self) -> Vec<PathBuf> {
         let caller = UnconfinedCaller::of_process();
         let arguments: Vec<&OsStr> = self.arguments.iter().map(OsStr::new).collect();
         caller.files(OsStr::new(&self.program), &arguments)

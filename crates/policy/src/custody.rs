@@ -158,6 +158,29 @@ fn members_of(groups: &str, group: u32) -> impl Iterator<Item = &str> {
     names.flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
 }
 
+/// Creates the directory and its missing parents, for the user alone. A directory that somebody else prepared isn't used.
+///
+/// # Errors
+/// It can't be created, or isn't the caller's alone.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let metadata = fs::symlink_metadata(path)?;
+    if !is_ours(path) {
+        return Err(io::Error::other("it is a link, or belongs to somebody else"));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Whether it is a directory of the caller's own, and no link to one.
+pub fn is_ours(path: &Path) -> bool {
+    fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == nix::unistd::geteuid().as_raw())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,7 +128,7 @@ impl UnconfinedCaller {
 }
 
 /// Splits a shell's command line into words, whatever they mean. Characters after a backslash or in quotes belong to the word.
-pub(crate) fn split(text: &str) -> Vec<String> {
+pub fn split(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
     let mut characters = text.chars();

@@ -305,7 +305,7 @@ impl<'a> GrantLimits<'a> {
     }
 
     /// The limits where the run's policy isn't known, for [`exact`] grants.
-    pub(crate) fn without_policy(home: Option<&'a Path>) -> Self {
+    pub fn without_policy(home: Option<&'a Path>) -> Self {
         GrantLimits {
             policy: None,
             home,

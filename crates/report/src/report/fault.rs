@@ -61,7 +61,8 @@ const MAX: usize = 16;
 pub struct Faults(Mutex<Vec<InternalFault>>);
 
 impl Faults {
-    pub(crate) fn note(&self, part: FaultyPart, fault: &fault::Fault) {
+    /// Adds one.
+    pub fn note(&self, part: FaultyPart, fault: &fault::Fault) {
         let mut faults = lock(&self.0);
         let message = fault.to_string();
         if let Some(known) = faults
@@ -79,7 +80,7 @@ impl Faults {
     }
 
     /// All of them so far.
-    pub(crate) fn list(&self) -> Vec<InternalFault> {
+    pub fn list(&self) -> Vec<InternalFault> {
         lock(&self.0).clone()
     }
 }

@@ -21,7 +21,7 @@ mod tests;
 
 use assembler::{Assembler, JumpTarget, Range};
 #[cfg(test)]
-pub(crate) use interpreter::{decide, evaluate};
+pub use interpreter::{decide, evaluate};
 use stockade_sys::confine::Instruction;
 use thiserror::Error;
 

@@ -21,7 +21,7 @@ pub struct Refused {
 
 impl Refused {
     /// Judges one refusal by itself: how the run ends isn't known yet.
-    pub(crate) fn of(refusal: &Refusal, policy: &Policy, home: Option<&Path>, command: &[String]) -> Refused {
+    pub fn of(refusal: &Refusal, policy: &Policy, home: Option<&Path>, command: &[String]) -> Refused {
         let setting = Setting {
             policy,
             home,

@@ -3,7 +3,6 @@
 mod denials;
 mod differences;
 mod reach;
-mod roles;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

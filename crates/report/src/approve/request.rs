@@ -48,7 +48,7 @@ pub struct EscalationRequest {
 
 impl EscalationRequest {
     /// After this many noes about one directory or host, everything else there is refused without a question.
-    pub(crate) const NOES: usize = 2;
+    pub const NOES: usize = 2;
 
     /// Whether a no to this question is the last there.
     pub fn ends_by_no(&self) -> bool {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::super::*;
 use crate::Sandbox;
+use crate::policy::*;
 use crate::profile::{Glob, Origin, Rule};
 
 const PROBES: &[&str] = &[

@@ -123,7 +123,7 @@ fn is_git_config(refusal: &Refusal) -> bool {
 
 impl Denial {
     /// Whether it stands for a variable or program that the run didn't get: no process was refused a call.
-    pub(crate) fn is_lack(&self) -> bool {
+    pub fn is_lack(&self) -> bool {
         self.pid == 0
     }
 
