@@ -32,7 +32,7 @@ pub mod surroundings;
 #[doc(hidden)]
 pub mod warden;
 
-use stockade_network::network;
+use stockade_network as network;
 pub use stockade_plan::{kernel, plan};
 pub use stockade_policy::{command, config, policy, profile};
 use stockade_policy::{custody, user_database};

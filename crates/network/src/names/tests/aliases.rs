@@ -7,8 +7,8 @@ use hickory_proto::rr::{Name as WireName, RData, Record, RecordType, rdata};
 
 use super::server::{Asked, FakeServer, record};
 use super::{look_up, look_up_at, machine, resolver};
-use crate::network::names::chain::Search;
-use crate::network::names::outcome::NoAddress;
+use crate::names::chain::Search;
+use crate::names::outcome::NoAddress;
 
 fn soa(minimum: u32) -> Record {
     let root = WireName::root();

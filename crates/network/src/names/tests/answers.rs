@@ -7,7 +7,7 @@ use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode}
 use hickory_proto::rr::{DNSClass, Name as WireName, RecordType};
 use proptest::prelude::*;
 
-use crate::network::names::answer::{Family, Reply, answer};
+use crate::names::answer::{Family, Reply, answer};
 use crate::profile::Name;
 
 const V4: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 0);

@@ -10,9 +10,9 @@ use hickory_proto::rr::RecordType;
 
 use super::server::FakeServer;
 use super::{look_up, look_up_at, machine, named, resolver};
-use crate::network::names::lookup::Resolver;
-use crate::network::names::outcome::NoAddress;
-use crate::network::names::source::NameSource;
+use crate::names::lookup::Resolver;
+use crate::names::outcome::NoAddress;
+use crate::names::source::NameSource;
 
 /// The timeout for tests that wait for one. Long enough for honest answers on a busy machine.
 const SHORT: Duration = Duration::from_millis(300);

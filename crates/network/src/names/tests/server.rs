@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use hickory_proto::op::{Message, Metadata, ResponseCode};
 use hickory_proto::rr::{Name as WireName, RData, Record, RecordType, rdata};
 
-use crate::network::names::frame;
-use crate::network::names::machine::Carrier;
+use crate::names::frame;
+use crate::names::machine::Carrier;
 
 /// One query, as it arrived.
 #[derive(Debug, Clone)]

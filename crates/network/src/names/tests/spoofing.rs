@@ -8,8 +8,8 @@ use hickory_proto::rr::{Name as WireName, RecordType};
 
 use super::server::{Asked, FakeServer};
 use super::{look_up, look_up_at, machine, resolver};
-use crate::network::names::machine::Carrier;
-use crate::network::names::outcome::NoAddress;
+use crate::names::machine::Carrier;
+use crate::names::outcome::NoAddress;
 
 #[test]
 fn a_truncated_answer_is_asked_for_by_stream() {
