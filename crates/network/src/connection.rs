@@ -1,14 +1,14 @@
 //! One connection of the run to a host: resolved, dialled, checked and then relayed.
 
 use std::borrow::Cow;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::dial::{Dial, Progress, open_addresses};
-use super::flow::{Flow, Moved, PipePool, unless_blocked};
+use super::flow::{Flow, Moved, PipePool, read_more};
 use super::hello::{self, Hello};
 use super::http::{Ends, HeadVerdict, Http, Refused};
 use super::{Destination, Found, NetworkAcl, NoAddress};
@@ -309,14 +309,4 @@ fn both(up: Moved, down: Moved) -> Next {
         (Moved::More, _) | (_, Moved::More) => Next::Again,
         _ => Next::Wait,
     }
-}
-
-/// Reads once and returns the count: 0 at the end, `None` if nothing is there yet.
-pub fn read_more(mut from: &TcpStream, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
-    const PIECE: usize = 16 * 1024;
-    let length = bytes.len();
-    bytes.resize(length + PIECE, 0);
-    let got = unless_blocked(from.read(&mut bytes[length..]));
-    bytes.truncate(length + got.as_ref().map_or(0, |got| got.unwrap_or(0)));
-    got
 }

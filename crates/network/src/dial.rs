@@ -170,6 +170,9 @@ pub enum Interrupted {
 
 impl Dial {
     /// Waits until one address answers or all have failed. `gives_up` is called after every slice.
+    ///
+    /// # Errors
+    /// No address answered, or the caller gave up.
     pub fn wait(&mut self, slice_ms: u8, gives_up: &mut dyn FnMut() -> bool) -> Result<TcpStream, Interrupted> {
         loop {
             match self.advance() {

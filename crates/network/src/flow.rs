@@ -213,3 +213,13 @@ pub fn unless_blocked(result: io::Result<usize>) -> io::Result<Option<usize>> {
         Err(error) => Err(error),
     }
 }
+
+/// Reads once and returns the count: 0 at the end, `None` if nothing is there yet.
+pub fn read_more(mut from: &TcpStream, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    const PIECE: usize = 16 * 1024;
+    let length = bytes.len();
+    bytes.resize(length + PIECE, 0);
+    let got = unless_blocked(from.read(&mut bytes[length..]));
+    bytes.truncate(length + got.as_ref().map_or(0, |got| got.unwrap_or(0)));
+    got
+}

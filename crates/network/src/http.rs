@@ -5,9 +5,8 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 
 use super::NetworkAcl;
-use super::connection::read_more;
 use super::dial::why_closed;
-use super::flow::{Flow, Moved, PipePool};
+use super::flow::{Flow, Moved, PipePool, read_more};
 use super::request::{HttpReply, ParseStep, RequestHost, Requests, read_reply};
 use crate::report::Reason;
 

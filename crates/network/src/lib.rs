@@ -126,6 +126,9 @@ enum Call {
 }
 
 /// Tells the relay that the run is over. `control` is the control socket, as in [`RunNetwork::expect`].
+///
+/// # Errors
+/// The relay is gone.
 pub fn announce_end(control: BorrowedFd<'_>) -> io::Result<()> {
     wire::send(control.as_raw_fd(), &Message::new(Call::Over as u32, 0, 0))
 }
@@ -150,6 +153,9 @@ impl RunNetwork {
 
     /// Announces a connection that was just made to the relay from this address. `control` is the caller's own descriptor
     /// of the relay's control socket.
+    ///
+    /// # Errors
+    /// The relay is gone.
     pub fn expect(
         &self,
         control: BorrowedFd<'_>,

@@ -70,6 +70,9 @@ pub struct Relay {
 
 impl Relay {
     /// Opens the listeners. Also returns the control socket on which workers announce connections.
+    ///
+    /// # Errors
+    /// No listener or no socket can be made.
     pub fn open() -> io::Result<(Relay, Listeners, OwnedFd)> {
         let v4 = listener(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let v6 = listener(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).ok();
@@ -82,6 +85,9 @@ impl Relay {
     }
 
     /// Duplicates the descriptors.
+    ///
+    /// # Errors
+    /// The table of descriptors is full.
     pub fn try_clone(&self) -> io::Result<Relay> {
         Ok(Relay {
             v4: self.v4.try_clone()?,
@@ -100,6 +106,9 @@ impl Relay {
     }
 
     /// Serves until no worker is left.
+    ///
+    /// # Errors
+    /// The kernel refuses what waiting needs.
     pub fn serve(self, network: &Arc<RunNetwork>) -> io::Result<()> {
         Serving::begin(self, network)?.run()
     }
