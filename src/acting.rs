@@ -7,10 +7,10 @@ use super::args::Run;
 use super::layers::{Here, UnknownAgent};
 use super::message::{Failure, inform, note};
 use stockade::Sandbox;
-use stockade::config::Agent;
-use stockade::policy::{Capabilities, Mode, Role};
-use stockade::profile::visible;
 use stockade_judge::{Call, Decision, Judge};
+use stockade_policy::config::Agent;
+use stockade_policy::policy::{Capabilities, Mode, Role};
+use stockade_policy::profile::visible;
 use stockade_text::quote::command_line;
 
 /// The profile without a name: it grants nothing.

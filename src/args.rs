@@ -26,12 +26,13 @@ use super::install::{McpInstall, McpStatus, McpUninstall};
 use super::message::Failure;
 use super::moment;
 use super::values::{parse_agent, parse_last, parse_network};
-use stockade::approve::Unit;
-use stockade::policy::{Capabilities, Mode};
-use stockade::profile::{parse_count, parse_duration, parse_size};
-use stockade::real_path::Walked;
-use stockade::{NetworkChoice, ServedTo, Shortfall, Trace};
+use stockade::ServedTo;
+use stockade::{NetworkChoice, Shortfall, Trace};
 use stockade_infer::Language;
+use stockade_policy::policy::{Capabilities, Mode};
+use stockade_policy::profile::{parse_count, parse_duration, parse_size};
+use stockade_policy::real_path::Walked;
+use stockade_report::approve::Unit;
 use stockade_store::Level;
 
 /// The parts of `run --help`.

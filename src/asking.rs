@@ -8,15 +8,15 @@ use super::REFUSED;
 use super::args::Run;
 use super::ask::Ask;
 use super::message::{Failure, note};
-use stockade::approve::{
+use stockade::internal::StatFields;
+use stockade::internal::Surroundings;
+use stockade_policy::unconfined;
+use stockade_report::approve::{
     Answer, Approver, Choice, CommandApprover, Deadline, DescriptorApprover, EscalationRequest, Evidence, Extent,
     Lifetime, Requested, SocketApprover, Terminal, VERSION, Waiting,
 };
-use stockade::audit::{Decided, Granted, Record};
-use stockade::processes::StatFields;
-use stockade::report::{Escalated, Kind, Report};
-use stockade::surroundings::Surroundings;
-use stockade::unconfined;
+use stockade_report::audit::{Decided, Granted, Record};
+use stockade_report::report::{Escalated, Kind, Report};
 use stockade_sys::signals::stop_as_by_key;
 
 /// The approver of a run with these flags; `None` for none.

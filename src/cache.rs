@@ -9,8 +9,8 @@ use super::audit::state;
 use super::layers::unprinted;
 use super::message::{Failure, note_empty};
 use super::moment;
-use stockade::launch::{StoredCache, remove_cache, stored_caches};
-use stockade::profile::visible;
+use stockade::internal::{StoredCache, remove_cache, stored_caches};
+use stockade_policy::profile::visible;
 use stockade_text::quote::{command_line, quoted};
 
 /// Carries out `stockade cache …`.

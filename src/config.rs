@@ -5,7 +5,7 @@ use std::io::Write;
 use super::args::Config;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::Failure;
-use stockade::config::SCHEMA;
+use stockade_policy::config::SCHEMA;
 
 /// Carries out `stockade config …`.
 pub fn config(task: &Config, out: &mut dyn Write) -> Result<u8, Failure> {

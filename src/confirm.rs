@@ -6,8 +6,8 @@ use nix::sys::termios::{FlushArg, tcflush};
 
 use super::REFUSED;
 use super::message::{Failure, note};
-use stockade::approve::Choice;
-use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
+use stockade_report::approve::Choice;
+use stockade_report::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
 use stockade_text::visible::style::{Ink, Style};
 
 /// The longest line of a terminal.

@@ -4,13 +4,15 @@ use std::io::{self, Write};
 
 use super::REFUSED;
 use super::message::Failure;
-use stockade::kernel::{self, Facts, Finding, Level};
-use stockade::profile::visible;
-use stockade::{Error, Sandbox, Trace, launch, profile};
+use stockade::internal::find_control_group;
+use stockade::{Error, Sandbox, Trace};
+use stockade_plan::kernel::{self, Facts, Finding, Level};
+use stockade_policy::profile;
+use stockade_policy::profile::visible;
 
 /// Prints what this machine enforces, first whether each shipped profile starts here; exit code 1 where runs can't start at all.
 pub fn doctor(json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
-    let mut facts = kernel::gather(launch::find_control_group().map(|group| (group.path, group.counts)));
+    let mut facts = kernel::gather(find_control_group().map(|group| (group.path, group.counts)));
     let mut verdict = verdict(&facts);
     // A missing feature has its own line below, with a hint.
     if facts.findings.iter().any(|finding| finding.hint == verdict.hint) {

@@ -11,9 +11,9 @@ use super::message::Failure;
 use super::profile::{Fact, print, setting};
 use super::{REFUSED, run};
 use stockade::Ready;
-use stockade::launch::cache_variables;
-use stockade::policy::{Access, DenialKind, DenialRule, Grant, Mode, NetworkPolicy, Target};
-use stockade::profile::{Origin, Profile, visible};
+use stockade::internal::cache_variables;
+use stockade_policy::policy::{Access, DenialKind, DenialRule, Grant, Mode, NetworkPolicy, Target};
+use stockade_policy::profile::{Origin, Profile, visible};
 use stockade_text::quote::command_line;
 
 /// Prints it.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::{Value, json};
-use stockade::approve::{Answer, EscalationRequest};
-use stockade::audit::{self, Observer, Record, Refused};
+use stockade_report::approve::{Answer, EscalationRequest};
+use stockade_report::audit::{self, Observer, Record, Refused};
 use stockade_store::now_ms;
 use stockade_text::visible::visible_json;
 

@@ -13,10 +13,10 @@ use super::message::{Failure, inform, note};
 use super::text_grants::Grants;
 use super::{acting, dry_run, ledger, run, script, to_output};
 use stockade::ServedTo;
-use stockade::profile::{is_within, visible};
-use stockade::real_path::{Walked, Walker};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_infer::{Inference, Language, Setting};
+use stockade_policy::profile::{is_within, visible};
+use stockade_policy::real_path::{Walked, Walker};
 use stockade_store::{Basis, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use stockade_text::quote::command_line;
 

@@ -12,9 +12,9 @@ use super::REFUSED;
 use super::args::Explain;
 use super::message::Failure;
 use super::{page, refused};
-use stockade::approve::{Choice, Requested};
-use stockade::profile::visible;
-use stockade::report::{Denial, Escalated, Explains, Report, Status, Suggestion};
+use stockade_policy::profile::visible;
+use stockade_report::approve::{Choice, Requested};
+use stockade_report::report::{Denial, Escalated, Explains, Report, Status, Suggestion};
 use stockade_text::quote::command_line;
 
 /// Longer files aren't reports.
@@ -304,8 +304,8 @@ fn milliseconds(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::approve::{Answer, Lifetime};
-    use stockade::report::{Escalation, Kind, RefusingRule};
+    use stockade_report::approve::{Answer, Lifetime};
+    use stockade_report::report::{Escalation, Kind, RefusingRule};
 
     fn report() -> Report {
         let words = ["python3".into(), "analyse it.py".into()];

@@ -12,9 +12,9 @@ use super::REFUSED;
 use super::args::Arguments;
 use super::help::TOPICS;
 use super::message::Failure;
-use stockade::profile::{Catalog, SHIPPED};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_install::{Agent, Client};
+use stockade_policy::profile::{Catalog, SHIPPED};
 
 /// The command's name, whatever the name of the file.
 const NAME: &str = "stockade";

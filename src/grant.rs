@@ -8,9 +8,9 @@ use super::args::Grant;
 use super::audit::state;
 use super::message::{Failure, note, note_empty};
 use super::moment;
-use stockade::approve::{Lifetime, Requested};
-use stockade::audit::{self, Granted, Record};
-use stockade::profile::visible;
+use stockade_policy::profile::visible;
+use stockade_report::approve::{Lifetime, Requested};
+use stockade_report::audit::{self, Granted, Record};
 use stockade_store::{Entry, Given, GrantStore, StoreError, StoredGrant, Trail, now_ms};
 use stockade_text::quote::{command_line, quoted};
 

@@ -9,9 +9,9 @@ use super::ask::Ask;
 use super::message::Failure;
 use super::text_grants::Grants;
 use super::{reader, script};
-use stockade::profile::visible;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_infer::{Effect, Evidence, Inference, Language, MAX_LENGTH, Setting};
+use stockade_policy::profile::visible;
 use stockade_text::quote::command_line;
 
 /// Reads a script, and prints the inferred needs.

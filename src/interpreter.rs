@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::message::Failure;
-use stockade::command::shebang::Shebang;
+use stockade_policy::command::shebang::Shebang;
 
 /// The shell's exit code for a missing program.
 const NOT_FOUND: u8 = 127;

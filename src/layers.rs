@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::REFUSED;
 use super::message::{Failure, note};
-use stockade::config::Agent;
-use stockade::profile::visible;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_judge::{Layers, Line, Missing, TrustError};
+use stockade_policy::config::Agent;
+use stockade_policy::profile::visible;
 
 /// The configuration for a command's directory.
 pub struct Here {

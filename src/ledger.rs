@@ -13,10 +13,10 @@ use super::ask::Ask;
 use super::events::{Events, Observers};
 use super::message::{Failure, note};
 use stockade::Sandbox;
-use stockade::audit::{Observer, Record};
-use stockade::config::{Configuration, ConfigurationError};
-use stockade::profile::visible;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::config::{Configuration, ConfigurationError};
+use stockade_policy::profile::visible;
+use stockade_report::audit::{Observer, Record};
 use stockade_store::{AuditWriter, GrantStore, Key, Level, StoredGrant};
 use stockade_text::quote::command_line;
 

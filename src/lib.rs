@@ -57,7 +57,7 @@ use std::process::ExitCode;
 
 use args::{Arguments, Task};
 use message::Failure;
-use stockade::fault::{self, Fault};
+use stockade_report::fault::{self, Fault};
 pub use stockade_sys::heap::Heap;
 use stockade_sys::process;
 use stockade_sys::signals::{await_children, outlive_file_limit};

@@ -1,6 +1,6 @@
 //! Messages for a limit that hindered a run or ended it.
 
-use stockade::report::{Denial, Kind, Report, Status};
+use stockade_report::report::{Denial, Kind, Report, Status};
 
 use super::message::Failure;
 

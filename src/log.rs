@@ -17,7 +17,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::message::note;
-use stockade::profile::visible;
+use stockade_policy::profile::visible;
 
 /// The variable.
 const VARIABLE: &str = "STOCKADE_LOG";

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stockade::profile::ProfileError;
+use stockade_policy::profile::ProfileError;
 use stockade_text::quote::quoted;
 use stockade_text::visible::visible_but_for_blanks;
 

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use stockade::profile::parse_duration;
+use stockade_policy::profile::parse_duration;
 
 const DAY: i64 = 86_400;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::REFUSED;
 use super::message::{Failure, note};
 use super::moment;
-use stockade::profile::visible;
-use stockade::report::{Report, Sink, Written};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_page::{Page, TrailPage};
+use stockade_policy::profile::visible;
+use stockade_report::report::{Report, Sink, Written};
 use stockade_store::{Choice, StoreError, Trail, verify};
 
 /// The most rows of a page: a browser takes some 200 bytes of memory for each.

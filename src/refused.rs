@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::message::Failure;
-use stockade::audit::Seen;
-use stockade::policy::{git_directory, is_powerful_socket};
-use stockade::profile::visible;
-use stockade::report::{Denial, Explains, Kind, Report};
+use stockade_policy::policy::{git_directory, is_powerful_socket};
+use stockade_policy::profile::visible;
+use stockade_report::audit::Seen;
+use stockade_report::report::{Denial, Explains, Kind, Report};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -439,7 +439,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade::report::{RefusingRule, Status, Suggestion};
+    use stockade_report::report::{RefusingRule, Status, Suggestion};
 
     fn denial(access: Kind, target: &str) -> Denial {
         Denial {

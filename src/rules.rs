@@ -7,8 +7,8 @@ use super::args::{RuleOf, Rules};
 use super::check::line_of;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
-use stockade::profile::visible;
 use stockade_judge::{Call, Decision, Judge, Remember, remember, remove_rules};
+use stockade_policy::profile::visible;
 
 /// Exit code: nothing was stored.
 const NOTHING: u8 = 1;

@@ -18,11 +18,11 @@ use super::refused::{self, Rest};
 use super::relay::Relay;
 use super::signals::{self, Signals};
 use super::{REFUSED, REPORT_IT};
-use stockade::approve::Approver;
-use stockade::fault;
-use stockade::profile::{Limits, visible};
-use stockade::report::{InternalFault, Report, Sink, Written};
 use stockade::{Child, Ending, Event, LeftBehind, Outcome, Ready, Sandbox};
+use stockade_policy::profile::{Limits, visible};
+use stockade_report::approve::Approver;
+use stockade_report::fault;
+use stockade_report::report::{InternalFault, Report, Sink, Written};
 
 /// Runs the command; returns the exit code of `stockade run`.
 pub fn run(run: &Run) -> Result<u8, Failure> {

@@ -12,9 +12,9 @@ use super::args::ScriptTask;
 use super::audit::state;
 use super::message::{Failure, note, note_empty};
 use super::moment;
-use stockade::profile::{Catalog, visible};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_infer::Language;
+use stockade_policy::profile::{Catalog, visible};
 use stockade_store::{Basis, GrantStore, ScriptStore, Source, StoredGrant, StoredScript, now_ms};
 use stockade_text::quote::{command_line, quoted};
 

@@ -11,9 +11,9 @@ use super::REFUSED;
 use super::args::{ConfinedShell, Run};
 use super::message::Failure;
 use super::run;
-use stockade::config::{Configuration, Shell};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_judge::is_match;
+use stockade_policy::config::{Configuration, Shell};
 
 /// The program's name as a shell.
 const NAME: &[u8] = b"stockade-sh";

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::message::note;
 use super::modes::Modes;
 use stockade::Child;
-use stockade::launch::CallersSignals;
-use stockade::processes::status_field;
-use stockade::warden::Pause;
+use stockade::internal::CallersSignals;
+use stockade::internal::Pause;
+use stockade::internal::status_field;
 use stockade_sys::signals::{Arrived, SignalSet, Waking, is_ignored, next_signal, stop_as_by_key};
 
 /// How long a signalled target has to end by itself.

@@ -12,9 +12,9 @@ use super::args::Trust;
 use super::confirm;
 use super::layers::{Here, unprinted};
 use super::message::{Failure, note, note_empty};
-use stockade::profile::visible;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_judge::{self as judge, Line, Project};
+use stockade_policy::profile::visible;
 use stockade_text::visible::visible_but_for_blanks;
 
 /// Exit code: the project isn't trusted.

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use crate::common::{Finished, Place, STOCKADE, faults, finish};
 use serde_json::{Value, json};
-use stockade::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
-use stockade::audit::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
-use stockade::report::Kind;
+use stockade_report::approve::{Answer, EscalationRequest, Evidence, Lifetime, Requested};
+use stockade_report::audit::{Decided, Ended, Granted, Judged, Lost, Record, Seen, Started};
+use stockade_report::report::Kind;
 use stockade_store::{Added, AuditWriter, Given, GrantStore, Key, Level, NewGrant};
 
 const RUN: &str = "006543210a-0badcafe";

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::common::{Finished, Place, STOCKADE, finish, finish_within, run, skipped, slowness};
-use stockade::audit::{Ended, Record, Seen, Started};
-use stockade::report::Kind;
+use stockade_report::audit::{Ended, Record, Seen, Started};
+use stockade_report::report::Kind;
 use stockade_store::{AuditWriter, Level};
 
 const RUN: &str = "006543210a-0badcafe";

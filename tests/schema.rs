@@ -197,7 +197,8 @@ fn report_with_denials() -> Value {
 fn denials_are_what_the_schema_says_and_the_library_reads_and_writes() {
     let document = report_with_denials();
     assert_eq!(faults(&schema(), &document), Vec::<String>::new());
-    let parsed = stockade::report::Report::parse(document.to_string().as_bytes()).expect("the library knows them all");
+    let parsed =
+        stockade_report::report::Report::parse(document.to_string().as_bytes()).expect("the library knows them all");
     assert_eq!(serde_json::to_value(&parsed).unwrap(), document);
 }
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::ending::Signals;
 use super::shown;
-use stockade::approve::grammar::AnswerChoices;
-use stockade::approve::socket::WaitingQuestion;
-use stockade::approve::{Answer, EscalationRequest};
-use stockade::profile::visible;
+use stockade_policy::profile::visible;
+use stockade_report::approve::grammar::AnswerChoices;
+use stockade_report::approve::socket::WaitingQuestion;
+use stockade_report::approve::{Answer, EscalationRequest};
 use stockade_sys::terminal;
 use stockade_text::visible::{fit, visible_json};
 

@@ -18,8 +18,8 @@ use super::args::Approvals;
 use super::message::Failure;
 use ending::Signals;
 use event::Form;
-use stockade::approve::socket::{WatchError, Watcher};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_report::approve::socket::{WatchError, Watcher};
 
 /// How long the watcher stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

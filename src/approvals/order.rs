@@ -1,12 +1,12 @@
 //! Input of the plain mode: a question's number with an answer, or a command.
 
-pub use stockade::approve::grammar::Word;
+pub use stockade_report::approve::grammar::Word;
 use stockade_text::visible::fit;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order<'l> {
-    /// An answer to one question, in the words of [`stockade::approve::grammar`].
+    /// An answer to one question, in the words of [`stockade_report::approve::grammar`].
     Answer(u32, &'l str),
     /// Refuse all pending questions, with the reason.
     Refuse(Option<String>),

@@ -17,10 +17,10 @@ use super::typed::{Line, Typed};
 use super::{Stay, next_of_run};
 use crate::REFUSED;
 use crate::message::{Failure, note};
-pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
-use stockade::approve::person;
-use stockade::approve::socket::{WatchEvent, Watcher};
-use stockade::approve::{Answer, Choice, NO_MORE};
+pub use stockade_report::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
+use stockade_report::approve::person;
+use stockade_report::approve::socket::{WatchEvent, Watcher};
+use stockade_report::approve::{Answer, Choice, NO_MORE};
 
 /// How long runs have to find this watcher: they look every 200 ms.
 const QUIET: Duration = Duration::from_secs(1);

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use stockade::approve::grammar::AnswerChoices;
-use stockade::approve::socket::WaitingQuestion;
-use stockade::approve::{Answer, Choice, EscalationRequest, Evidence, Extent, Lifetime, Requested};
-use stockade::profile::visible;
+use stockade_policy::profile::visible;
+use stockade_report::approve::grammar::AnswerChoices;
+use stockade_report::approve::socket::WaitingQuestion;
+use stockade_report::approve::{Answer, Choice, EscalationRequest, Evidence, Extent, Lifetime, Requested};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 use stockade_text::visible::visible_but_for_blanks;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args, Command};
-use stockade::profile::{parse_count, parse_size};
+use stockade_policy::profile::{parse_count, parse_size};
 
 use super::Run;
 

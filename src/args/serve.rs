@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use stockade::profile::{parse_count, parse_duration};
 use stockade_mcp_serve::Asked;
+use stockade_policy::profile::{parse_count, parse_duration};
 
 use super::super::ask::Ask;
 

@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use stockade::audit::Record;
-use stockade::config::Decision;
+use stockade_policy::config::Decision;
+use stockade_report::audit::Record;
 use stockade_store::Row;
 use stockade_text::visible::visible_json;
 

@@ -72,7 +72,7 @@ pub fn batch(task: &Batch) -> Result<u8, Failure> {
 fn concluded(task: &Batch, tally: Option<Tally>, signal: Option<i32>) -> u8 {
     const SIGNALLED: i32 = 128;
     if let Some(signal) = signal {
-        let name = stockade::report::signal_name(signal);
+        let name = stockade_report::report::signal_name(signal);
         match &tally {
             Some(tally) => note(&format!("{name} ended the batch after {} results", tally.done)),
             None => note(&format!("{name} ended the batch before its first job")),
@@ -126,7 +126,7 @@ fn say_resumed(resumed: Resumed, jobs: &Path, path: Option<&Path>) {
         note(&format!(
             "found {} {results} in `{}`{torn}: {next}",
             resumed.done,
-            stockade::profile::visible(&path)
+            stockade_policy::profile::visible(&path)
         ));
     }
 }

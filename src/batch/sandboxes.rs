@@ -13,9 +13,9 @@ use super::super::message::Failure;
 use super::super::{asking, run};
 use super::files::Files;
 use stockade::Sandbox;
-use stockade::approve::Approver;
-use stockade::profile::{is_within, visible};
 use stockade_batch::{Job, JobError, JobSandbox};
+use stockade_policy::profile::{is_within, visible};
+use stockade_report::approve::Approver;
 
 /// The most sandboxes that are kept: jobs may have as many roots as there are jobs.
 const MAX_KEPT: usize = 256;

@@ -8,16 +8,16 @@ use super::super::REFUSED;
 use super::super::args::Check;
 use super::super::layers::UnknownAgent;
 use super::super::message::{Failure, note};
-use stockade::audit::{Judged, Record};
-use stockade::config::join::PROFILE;
-use stockade::config::{Agent, ConfigurationError, Tool};
-use stockade::policy::{Capabilities, Mode, Role};
-use stockade::profile::{Origin, visible};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
 use stockade_hook::judged_as;
 use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Call, Judge, Layers, Permissions, permissions_of};
+use stockade_policy::config::join::PROFILE;
+use stockade_policy::config::{Agent, ConfigurationError, Tool};
+use stockade_policy::policy::{Capabilities, Mode, Role};
+use stockade_policy::profile::{Origin, visible};
+use stockade_report::audit::{Judged, Record};
 use stockade_store::{AuditWriter, Level};
 
 /// The most roots and rule files that are cached at once.

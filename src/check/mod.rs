@@ -11,8 +11,8 @@ use super::REFUSED;
 use super::args::Check;
 use super::message::Failure;
 pub use desk::{Asked, Calling, Desk, Ground, Wrong};
-use stockade::profile::visible;
 use stockade_judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
+use stockade_policy::profile::visible;
 use stockade_text::quote::command_line;
 
 /// Exit code: the act is denied.

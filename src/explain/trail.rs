@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::super::REFUSED;
 use super::super::audit;
 use super::super::message::Failure;
-use stockade::audit::{Ended, Record, Seen, Started};
-use stockade::report::{Denial, Explains, RefusingRule, Report, Status};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_report::audit::{Ended, Record, Seen, Started};
+use stockade_report::report::{Denial, Explains, RefusingRule, Report, Status};
 use stockade_store::{Choice, Row, StoreError, Trail};
 
 /// Runs that are looked through for those of a directory.

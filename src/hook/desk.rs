@@ -8,7 +8,7 @@ use super::super::hook_flags::HookFlags;
 use super::super::message::Failure;
 use super::reason_of;
 use super::reports::Reports;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_hook::{Desk as Judging, Refusals};
 use stockade_judge::{Act, Answer, Call};
 

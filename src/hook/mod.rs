@@ -21,7 +21,7 @@ use super::install;
 use super::message::Failure;
 use desk::HookDesk;
 use reports::Reports;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
 
 /// The longest time until an answer. Agents take the time-out of a hook for no objection.

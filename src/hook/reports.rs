@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use super::super::ledger::HOOK_REPORTS;
 use super::super::refused;
-use stockade::report::{Denial, Explains, Report};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_hook::Refusals;
+use stockade_report::report::{Denial, Explains, Report};
 
 /// A longer file is no report of a command.
 const MAX_LENGTH: u64 = 16 << 20;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use stockade::profile::visible;
 use stockade_install::{Program, Scope, Server, wrap_flags};
+use stockade_policy::profile::visible;
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 

@@ -9,8 +9,8 @@ use super::write::{Change, carry_out};
 use crate::confirm;
 use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
-use stockade::profile::visible;
 use stockade_install::{Agent, HookError, Places, SettingsFile, register, switched_off, unregister};
+use stockade_policy::profile::visible;
 use stockade_text::quote::quoted;
 
 /// Carries out `stockade hook install`.

@@ -12,11 +12,11 @@ use super::write::{Change, UNWRITTEN, carry_out};
 use crate::layers::unprinted;
 use crate::message::{Failure, note_empty};
 use crate::{REFUSED, to_output};
-use stockade::profile::visible;
 use stockade_install::{
     Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, servers, unwrap, wrap,
     wrapped,
 };
+use stockade_policy::profile::visible;
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible_json;

@@ -8,7 +8,7 @@ use crate::REFUSED;
 use crate::layers::{Here, UnknownAgent};
 use crate::message::Failure;
 use stockade::Sandbox;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade_install::{Places, Scope};
 
 /// The user's or the project's settings.

@@ -3,8 +3,8 @@
 use super::already::{self, Standing};
 use super::own::Own;
 use super::steering;
-use stockade::profile::visible;
 use stockade_install::{Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, wrapped};
+use stockade_policy::profile::visible;
 
 /// What becomes of a server.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Variables of a server's entry that would steer Stockade itself, which the client starts with them.
 
-use stockade::profile::is_unsecure_variable;
 use stockade_install::{Program, Scope};
+use stockade_policy::profile::is_unsecure_variable;
 use stockade_text::visible::visible;
 
 /// Where Stockade finds its configuration, its state and programs.

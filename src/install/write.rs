@@ -7,8 +7,8 @@ use crate::REFUSED;
 use crate::confirm;
 use crate::layers::unprinted;
 use crate::message::{Failure, hint, note};
-use stockade::profile::visible;
 use stockade_install::{FileError, SettingsFile, unified};
+use stockade_policy::profile::visible;
 use stockade_text::visible::visible_but_for_blanks;
 
 /// Exit code: nothing was written.

@@ -15,12 +15,12 @@ use crate::orphans::Orphans;
 use crate::refused::Rest;
 use crate::signals::Signals;
 use crate::{reader, refused, run};
-use stockade::plan::SupervisorAbility;
-use stockade::policy::Policy;
-use stockade::profile::visible;
-use stockade::report::{Denial, Report, Sink, Written};
 use stockade::{Outcome, Ready, Sandbox};
 use stockade_infer::{Language, Setting};
+use stockade_plan::plan::SupervisorAbility;
+use stockade_policy::policy::Policy;
+use stockade_policy::profile::visible;
+use stockade_report::report::{Denial, Report, Sink, Written};
 use stockade_store::Level;
 
 /// Observes one run; returns the exit code of the command.
@@ -153,10 +153,13 @@ fn name(task: &Learn) -> Result<String, Failure> {
             visible(&name)
         ));
     }
-    if stockade::profile::SHIPPED.iter().any(|(shipped, _)| *shipped == name) {
+    if stockade_policy::profile::SHIPPED
+        .iter()
+        .any(|(shipped, _)| *shipped == name)
+    {
         return refused(format!("`{name}` is a shipped profile"));
     }
-    match stockade::profile::reading::profile_name(&name) {
+    match stockade_policy::profile::reading::profile_name(&name) {
         Ok(name) => Ok(name),
         Err(complaint) => refused(complaint.message),
     }

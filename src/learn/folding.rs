@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::used::{RunContext, Wanted};
-pub use stockade::report::{Flag, FlagGrant, GrantLimits, PathGrant};
+pub use stockade_report::report::{Flag, FlagGrant, GrantLimits, PathGrant};
 
 /// A directory with fewer used files isn't folded.
 const FEWEST_USED: usize = 3;

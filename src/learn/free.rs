@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::observation::Use;
 use super::used::RunContext;
-use stockade::policy::{Access, Matcher};
-use stockade::report::Kind;
+use stockade_policy::policy::{Access, Matcher};
+use stockade_report::report::Kind;
 
 /// Settings of libraries and shells that are read if they exist, whatever the program.
 const SETTINGS: [&str; 10] = [

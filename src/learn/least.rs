@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::used::{RunContext, Used, Wanted};
-pub use stockade::report::{Flag, FlagGrant};
 use stockade_infer::{Files, Hosts, Need};
+pub use stockade_report::report::{Flag, FlagGrant};
 
 /// From `minimal` to `trusted`, `workspace` too.
 pub(super) fn least(used: &Used, run_context: &RunContext<'_>) -> &'static str {

@@ -9,8 +9,8 @@ use super::compare::Comparison;
 use super::folding::fold;
 use super::least::least;
 use super::used::{RunContext, Used};
-use stockade::profile::visible;
-pub use stockade::report::{Denial, Flag, FlagGrant, Kind, Report};
+use stockade_policy::profile::visible;
+pub use stockade_report::report::{Denial, Flag, FlagGrant, Kind, Report};
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use stockade::audit::{Observer, Record, Seen};
-use stockade::mutex::lock;
-use stockade::report::Kind;
+use stockade_policy::mutex::lock;
+use stockade_report::audit::{Observer, Record, Seen};
+use stockade_report::report::Kind;
 
 /// The most different uses that are kept; a run has some thousands.
 const MAX: usize = 65_536;

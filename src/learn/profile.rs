@@ -7,8 +7,8 @@ use std::path::Path;
 use super::lesson::{Lesson, command_text, place};
 use super::promises::promises;
 use super::used::{RunContext, Used, Wanted};
-use stockade::profile::visible;
-pub use stockade::report::{Flag, FlagGrant, Report};
+use stockade_policy::profile::visible;
+pub use stockade_report::report::{Flag, FlagGrant, Report};
 
 /// The most refusals listed in comments; the JSON form lists all.
 const MAX_TOLD: usize = 20;

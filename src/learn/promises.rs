@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::lesson::{Lesson, place};
 use super::used::{RunContext, Wanted};
-use stockade::policy::{Access, Matcher};
-use stockade::profile::{Host, HostPattern, Name};
-pub use stockade::report::{Flag, FlagGrant, Kind};
+use stockade_policy::policy::{Access, Matcher};
+use stockade_policy::profile::{Host, HostPattern, Name};
+pub use stockade_report::report::{Flag, FlagGrant, Kind};
 
 /// The most tests of a kind; more prove nothing more.
 const MAX_ALLOWED: usize = 40;
@@ -77,7 +77,7 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
             let port = port.filter(|_| wanted.used.access == Kind::Connect).unwrap_or(443);
             let host = HostPattern {
                 host: pattern.host.clone(),
-                ports: stockade::profile::Ports::one(port),
+                ports: stockade_policy::profile::Ports::one(port),
             };
             format!("connect {host}")
         }

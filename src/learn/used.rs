@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::free::Free;
 use super::observation::Use;
-use stockade::policy::Policy;
-pub use stockade::report::{Flag, FlagGrant, GrantLimits, Kind, Reason, Refusal, least_grant};
+use stockade_policy::policy::Policy;
+pub use stockade_report::report::{Flag, FlagGrant, GrantLimits, Kind, Reason, Refusal, least_grant};
 
 /// Facts about the observed run.
 pub(crate) struct RunContext<'a> {

@@ -13,8 +13,8 @@ use super::super::args::Serve;
 use super::super::layers::{Here, UnknownAgent};
 use super::super::message::Failure;
 use stockade::Sandbox;
-use stockade::profile::{Catalog, SHIPPED, visible};
 use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
+use stockade_policy::profile::{Catalog, SHIPPED, visible};
 
 /// Serves until the client leaves.
 pub fn serve(task: &Serve) -> Result<u8, Failure> {

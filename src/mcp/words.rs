@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::{Args as _, Command};
-use stockade::config::McpServer;
 use stockade_mcp::Places;
+use stockade_policy::config::McpServer;
 
 use crate::REFUSED;
 use crate::args::McpWrap;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use stockade::command::ResolvedCommand;
-use stockade::policy::{self, Additions, Circumstances, Differences, Meaning, Policy, Power};
-use stockade::profile::{self, Catalog, Model, Profile, ProfileError, visible};
-use stockade::real_path::Walker;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::command::ResolvedCommand;
+use stockade_policy::policy::{self, Additions, Circumstances, Differences, Meaning, Policy, Power};
+use stockade_policy::profile::{self, Catalog, Model, Profile, ProfileError, visible};
+use stockade_policy::real_path::Walker;
 
 /// Compares two profiles for runs in the same root.
 ///

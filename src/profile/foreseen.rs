@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use stockade::policy::{Access, AccessDecision, HostGrant, Matcher, NetworkPolicy, Policy, is_powerful_socket};
-use stockade::profile::{Attempt, Deed, Host, Origin};
-use stockade::real_path::real_path;
+use stockade_policy::policy::{Access, AccessDecision, HostGrant, Matcher, NetworkPolicy, Policy, is_powerful_socket};
+use stockade_policy::profile::{Attempt, Deed, Host, Origin};
+use stockade_policy::real_path::real_path;
 
 /// A decision of the policy.
 pub struct Foreseen {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use stockade::Sandbox;
-use stockade::policy::{Access, Grant, Matcher, Policy};
-use stockade::profile::{Origin, Remark, with_origin};
-use stockade::report::{Reason, RefusingRule};
+use stockade_policy::policy::{Access, Grant, Matcher, Policy};
+use stockade_policy::profile::{Origin, Remark, with_origin};
+use stockade_report::report::{Reason, RefusingRule};
 
 use crate::message::Failure;
 

@@ -21,7 +21,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use stockade::profile::{
+use stockade_policy::profile::{
     Anchor, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Remark, Rule, visible,
 };
 
@@ -261,7 +261,7 @@ mod tests {
     fn lint_counts_its_remarks() {
         let mut out = Vec::new();
         let profile = Catalog::new(None).load("network-api").unwrap();
-        let count = lint(&stockade::profile::lint(&profile), false, &mut out).unwrap();
+        let count = lint(&stockade_policy::profile::lint(&profile), false, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(count, 1, "{text}");
         assert!(

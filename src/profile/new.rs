@@ -6,8 +6,8 @@ use std::io::Write;
 use crate::REFUSED;
 use crate::layers::unprinted;
 use crate::message::Failure;
-use stockade::profile::{Catalog, Profile, visible};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::profile::{Catalog, Profile, visible};
 
 /// Writes the file, which must not be there, and prints its path.
 pub fn new(

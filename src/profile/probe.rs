@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use stockade::profile::{Attempt, Deed};
+use stockade_policy::profile::{Attempt, Deed};
 
 /// Exit code: the attempt succeeded.
 pub const DONE: u8 = 0;

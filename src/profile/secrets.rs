@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::REFUSED;
 use crate::layers::unprinted;
 use crate::message::Failure;
-use stockade::config::{Configuration, Secrets};
-use stockade::policy::{SecretList, listed_lines, moved_places};
-use stockade::profile::visible;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::config::{Configuration, Secrets};
+use stockade_policy::policy::{SecretList, listed_lines, moved_places};
+use stockade_policy::profile::visible;
 
 /// A line of the list; absent fields are null.
 #[derive(Serialize)]

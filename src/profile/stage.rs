@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use stockade::profile::{Anchor, Attempt, Deed, Host, PathSpec, Profile};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::profile::{Anchor, Attempt, Deed, Host, PathSpec, Profile};
 
 /// A file that can be read, written, removed, and started.
 const PROGRAM: &[u8] = b"#!/bin/sh\n";

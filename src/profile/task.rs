@@ -8,8 +8,8 @@ use super::{PrintError, diff, idle, new, probe, secrets, test};
 use crate::REFUSED;
 use crate::args::Profile;
 use crate::message::{Failure, note};
-use stockade::profile::{self, Catalog, SCHEMA, visible};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::profile::{self, Catalog, SCHEMA, visible};
 
 /// Carries out `stockade profile …`.
 pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> {

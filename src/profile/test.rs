@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::trial::{Bench, Found, Means, TrialError};
 use crate::REFUSED;
 use crate::message::{Failure, note};
-use stockade::profile::{self, Attempt, Catalog, Model, ProfileError, Rule, visible};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
+use stockade_policy::profile::{self, Attempt, Catalog, Model, ProfileError, Rule, visible};
 
 /// The request.
 pub struct Order<'a> {

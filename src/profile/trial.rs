@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::foreseen::{Foreseen, foresee};
 use super::probe::{self, words};
 use super::stage::{NotMade, Ready, World};
-use stockade::policy::Policy;
-use stockade::profile::{Attempt, Model, Profile};
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade::{Error, Sandbox};
+use stockade_policy::policy::Policy;
+use stockade_policy::profile::{Attempt, Model, Profile};
 
 /// An attempt takes a moment; one that waits for something is a failure of the probe.
 const MAX_LENGTH: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
+use stockade_report::approve::{Answer, Choice, Extent, Lifetime, SocketApprover, Waiting};
 
 use crate::approvals::question::{LONG, ask, ask_for, request};
 use crate::common::{Place, STOCKADE, Terminal, run, watch};
@@ -211,7 +211,7 @@ fn a_socket_is_reached_however_long_its_path_is() {
     std::fs::create_dir_all(&base).unwrap();
     let state = base.join("stockade");
     let open = ask(&state, Waiting::ForSomebody, request("/far"));
-    let mut watcher = stockade::approve::socket::Watcher::begin(&state).unwrap();
+    let mut watcher = stockade_report::approve::socket::Watcher::begin(&state).unwrap();
     let came = crate::common::until(Duration::from_secs(20), || {
         watcher.hear();
         watcher.question(1).is_some()

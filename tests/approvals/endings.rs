@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use stockade::approve::{Answer, Choice, SocketApprover, Waiting};
+use stockade_report::approve::{Answer, Choice, SocketApprover, Waiting};
 
 use crate::approvals::question::{LONG, ask, request};
 use crate::common::{Place, STOCKADE, finish, sockets, until, watch};

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use stockade::approve::{
+use stockade_report::approve::{
     Answer, Approver, Deadline, EscalationRequest, Evidence, Lifetime, Requested, SocketApprover, VERSION, Waiting,
 };
-use stockade::report::Kind;
+use stockade_report::report::Kind;
 
 /// Long enough for a loaded machine; no test waits for its end.
 pub const LONG: Duration = Duration::from_secs(60);

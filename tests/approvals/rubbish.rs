@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread;
 
-use stockade::approve::{Answer, Choice, Waiting};
+use stockade_report::approve::{Answer, Choice, Waiting};
 
 use crate::approvals::question::{ask, request};
 use crate::common::Place;
@@ -39,7 +39,7 @@ fn an_answer_that_cant_be_used_is_a_no() {
     let yes = r#"{"version":1,"id":"id-of-/x","answer":"yes","lifetime":"once","by":"me","reason":null}"#;
     assert_eq!(
         answer_to(format!("{yes}\n").as_bytes()),
-        Answer::yes(stockade::approve::Lifetime::Once, "me"),
+        Answer::yes(stockade_report::approve::Lifetime::Once, "me"),
         "otherwise the rest proves nothing"
     );
     for (words, why) in [

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use stockade::approve::{
+use stockade_report::approve::{
     Answer, Approver, Choice, CommandApprover, Deadline, EscalationRequest, Extent, Lifetime, Requested,
 };
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use stockade::approve::{Choice, Waiting};
+use stockade_report::approve::{Choice, Waiting};
 
 use crate::approvals::question::{ask, request};
 use crate::common::sockets;

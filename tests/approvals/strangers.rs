@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade::approve::socket::{WatchError, Watcher};
-use stockade::approve::{Answer, Choice, SocketApprover, Waiting};
+use stockade_report::approve::socket::{WatchError, Watcher};
+use stockade_report::approve::{Answer, Choice, SocketApprover, Waiting};
 
 use crate::approvals::question::{ask, request};
 use crate::common::{Place, is_root, python, skipped};

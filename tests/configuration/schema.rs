@@ -1,8 +1,8 @@
 //! `schemas/config.schema.json` and what reads configurations agree.
 
 use serde_json::{Map, Value, json};
-use stockade::config::SCHEMA;
 use stockade_judge::Layers;
+use stockade_policy::config::SCHEMA;
 use toml::de::{DeTable, DeValue};
 
 use crate::common::{Place, faults};

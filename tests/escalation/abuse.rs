@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use stockade::approve::{Answer, Lifetime};
+use stockade_report::approve::{Answer, Lifetime};
 
 use crate::common::until;
 use crate::escalation::person::{asking, no, once, opening, session, signal, threads};
@@ -64,7 +64,7 @@ fn memory_that_changes_while_the_person_thinks_is_judged_again() {
 #[test]
 fn a_yes_to_reading_is_none_to_writing() {
     asking("minimal", |request| {
-        if request.evidence.access == stockade::report::Kind::Read {
+        if request.evidence.access == stockade_report::report::Kind::Read {
             Answer::yes(Lifetime::Session, "ada")
         } else {
             Answer::no("ada")

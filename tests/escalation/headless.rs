@@ -37,7 +37,7 @@ impl Headless {
 fn a_question_at_the_socket_waits_twenty_seconds_by_default() {
     let place = Place::new();
     place.file(&name(1), "");
-    let mut watcher = stockade::approve::socket::Watcher::begin(&place.state()).unwrap();
+    let mut watcher = stockade_report::approve::socket::Watcher::begin(&place.state()).unwrap();
     let run = Headless::begin(&place, 1);
     let came = until(Duration::from_secs(30), || {
         watcher.hear();
@@ -46,7 +46,7 @@ fn a_question_at_the_socket_waits_twenty_seconds_by_default() {
     assert!(came);
     let left = watcher.question(1).unwrap().request.timeout_ms;
     assert!((1_000..=20_000).contains(&left), "{left}");
-    watcher.answer(1, &stockade::approve::Answer::no("ada")).unwrap();
+    watcher.answer(1, &stockade_report::approve::Answer::no("ada")).unwrap();
     assert_eq!(run.ends(&place).0.status.code(), Some(1));
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use stockade::approve::EscalationRequest;
+use stockade_report::approve::EscalationRequest;
 
 use crate::common::until;
 use crate::escalation::person::{asking, no, once, session, signal, wider};

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use stockade::approve::{Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, Requested};
 use stockade::{Output, Sandbox};
+use stockade_report::approve::{
+    Answer, Approver, Choice, Deadline, EscalationRequest, Extent, Lifetime, Manner, Requested,
+};
 
 use crate::common::{Place, is_in_call, python};
 

@@ -1,6 +1,6 @@
 //! `--escalate profile`: a whole profile in place of single grants, and `trusted` only to who types its name.
 
-use stockade::approve::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, Unit};
+use stockade_report::approve::{Answer, Choice, EscalationRequest, Extent, Lifetime, Requested, Unit};
 
 use crate::common::{Terminal, run};
 use crate::escalation::person::{Asking, asking, no, session};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stockade::Status;
-use stockade::approve::{Answer, Choice, Extent, Lifetime, Manner};
+use stockade_report::approve::{Answer, Choice, Extent, Lifetime, Manner};
 
 use nix::sys::signal::Signal;
 

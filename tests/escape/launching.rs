@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use stockade::policy::{Capabilities, Role};
-use stockade::profile::Catalog;
-use stockade::surroundings::Surroundings;
+use stockade::internal::Surroundings;
 use stockade::{Error, Output, Sandbox, Trace};
+use stockade_policy::policy::{Capabilities, Role};
+use stockade_policy::profile::Catalog;
 
 use crate::common::{Beside, Place, STOCKADE, finish, tries};
 

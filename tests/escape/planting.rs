@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade::policy::{Access, SecretList, Target, paths_of_homes};
+use stockade_policy::policy::{Access, SecretList, Target, paths_of_homes};
 
 use super::cases::{WRITING, attempts};
 use crate::common::{Place, Probe, Run, STOCKADE, finish, python, run, until};

@@ -1,6 +1,6 @@
 //! Hosts that aren't granted are asked for, while the program waits in `connect`.
 
-use stockade::approve::{Answer, EscalationRequest, Lifetime};
+use stockade_report::approve::{Answer, EscalationRequest, Lifetime};
 
 use crate::common::{Run, Terminal, run};
 use crate::network::person::{Asking, asking, no, once, session};

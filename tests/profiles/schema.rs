@@ -1,7 +1,7 @@
 //! The JSON Schema of profiles admits what Stockade reads, and refuses what it refuses.
 
 use serde_json::{Map, Value};
-use stockade::profile::{SCHEMA, SHIPPED, Source, parse};
+use stockade_policy::profile::{SCHEMA, SHIPPED, Source, parse};
 use toml::de::{DeTable, DeValue};
 
 use super::{profile, stdout};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use stockade::profile::parse_duration;
+use stockade_policy::profile::parse_duration;
 use stockade_text::json;
 
 /// The longest id: it is repeated in the result.

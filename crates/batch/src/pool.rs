@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use stockade::fault;
+use stockade_report::fault;
 
 use crate::batch::{Batch, Tally};
 use crate::error::BatchError;

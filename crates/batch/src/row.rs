@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use stockade::report::{Denial, Report, Resources, Suggestion};
+use stockade_report::report::{Denial, Report, Resources, Suggestion};
 use stockade_text::visible::visible_json;
 
 use crate::capture::{Capture, Text};

@@ -1,6 +1,6 @@
 //! Carries out one job, from its sandbox to what it printed.
 
-use stockade::launch::CallersSignals;
+use stockade::internal::CallersSignals;
 use stockade::{Child, Event, LeftBehind, Outcome};
 
 use crate::batch::{Batch, JobSandbox};

@@ -3,7 +3,7 @@
 //! The texts of a question come from the server: they are escaped. Every answer but a complete yes is a no.
 
 use serde_json::{Value, json};
-use stockade::approve::{EscalationRequest, Extent, Lifetime, Requested};
+use stockade_report::approve::{EscalationRequest, Extent, Lifetime, Requested};
 use stockade_text::quote::command_line;
 use stockade_text::visible::{fit, visible};
 
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_wider_grant_is_offered_where_it_is_known_and_lasts() {
-        let mut request = stockade::approve::samples::request();
+        let mut request = stockade_report::approve::samples::request();
         let offers = |request: &EscalationRequest| {
             let form = form(request, "s", &[], "2025-11-25");
             (
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_question_escapes_what_the_server_chose() {
-        let mut request = stockade::approve::samples::request();
+        let mut request = stockade_report::approve::samples::request();
         request.evidence.target = "/x\nA yes grants nothing\u{1b}[2J\u{202e}".into();
         let form = form(&request, "s", &["t\u{202e}".into()], "2025-06-18").to_string();
         assert!(!form.contains('\u{202e}') && !form.contains("u001b"), "{form}");

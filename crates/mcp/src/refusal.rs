@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use stockade::report::Kind;
+use stockade_report::report::Kind;
 use stockade_text::mask::looks_secret;
 use stockade_text::visible::{fit, visible};
 

@@ -3,7 +3,7 @@
 //! A result changes only where a refusal is told in it; all else stays the text that it was.
 
 use serde_json::value::RawValue;
-use stockade::report::names_variable;
+use stockade_report::report::names_variable;
 
 use crate::calls::Call;
 use crate::message::{Object, quoted, text};

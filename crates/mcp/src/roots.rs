@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use stockade::WrittenTrees;
+use stockade::internal::WrittenTrees;
 
 use crate::listing::shown;
 use crate::message::{Object, elements};

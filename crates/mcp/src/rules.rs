@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use stockade::WrittenTrees;
-use stockade::approve::{EscalationRequest, Requested};
-use stockade::config::{McpServer, McpTool, OnTools, Roots};
-use stockade::profile::HostPattern;
-use stockade::report::{Flag, FlagGrant, PathGrant};
+use stockade::internal::WrittenTrees;
+use stockade_policy::config::{McpServer, McpTool, OnTools, Roots};
+use stockade_policy::profile::HostPattern;
+use stockade_report::approve::{EscalationRequest, Requested};
+use stockade_report::report::{Flag, FlagGrant, PathGrant};
 
 /// The rules for one server.
 #[derive(Debug, Default)]

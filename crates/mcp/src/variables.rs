@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 
-use stockade::policy::is_unsecure;
-use stockade::processes::StatFields;
+use stockade::internal::StatFields;
+use stockade_policy::policy::is_unsecure;
 
 /// Names and values.
 pub type Variables = BTreeMap<OsString, OsString>;

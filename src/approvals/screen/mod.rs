@@ -16,9 +16,9 @@ use super::{next_of_run, shown};
 use crate::REFUSED;
 use crate::message::Failure;
 use state::{Effect, State};
-use stockade::approve::person;
-use stockade::approve::socket::{WaitingQuestion, WatchEvent, Watcher};
-use stockade::approve::{Answer, Choice, NO_MORE, PAUSE_AFTER_ONE_GONE};
+use stockade_report::approve::person;
+use stockade_report::approve::socket::{WaitingQuestion, WatchEvent, Watcher};
+use stockade_report::approve::{Answer, Choice, NO_MORE, PAUSE_AFTER_ONE_GONE};
 
 /// How often sockets, signals and deadlines are polled. A key is handled at once.
 const SLICE: Duration = Duration::from_millis(150);

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use stockade::approve::Choice;
-pub use stockade::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
-use stockade::approve::socket::WaitingQuestion;
+use stockade_report::approve::Choice;
+pub use stockade_report::approve::grammar::{AnswerChoices, LineMeaning, UNCLEAR};
+use stockade_report::approve::socket::WaitingQuestion;
 
 /// The most answers in the history.
 const HISTORY: usize = 50;

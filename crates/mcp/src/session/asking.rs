@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::json;
-use stockade::approve::{Answer, Approver, Choice, Deadline, EscalationRequest, Lifetime};
+use stockade_report::approve::{Answer, Approver, Choice, Deadline, EscalationRequest, Lifetime};
 
 use crate::elicit::{self, Reply};
 use crate::line::Lines;
@@ -113,7 +113,7 @@ impl Conversation {
     fn answer(&self, id: &str, answer: &Answer) {
         let mut line = serde_json::to_value(answer).unwrap_or_else(|_| json!({ "answer": "no" }));
         line["id"] = json!(id);
-        line["version"] = json!(stockade::approve::VERSION);
+        line["version"] = json!(stockade_report::approve::VERSION);
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         // A run that is gone waits for no answer.
         let _ = socket.write_all(format!("{line}\n").as_bytes());

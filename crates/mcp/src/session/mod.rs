@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use stockade::WrittenTrees;
-use stockade::approve::Approver;
-use stockade::report::{Flag, FlagGrant, PathGrant};
+use stockade::internal::WrittenTrees;
+use stockade_report::approve::Approver;
+use stockade_report::report::{Flag, FlagGrant, PathGrant};
 
 pub(crate) use asking::serve;
 use asking::{Limits, Outcome};

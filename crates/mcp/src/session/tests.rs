@@ -49,7 +49,7 @@ fn talk(keeps: bool) -> Talk {
         is_attended: Box::new(|| false),
         forms: false,
         home: None,
-        trees: stockade::WrittenTrees::default(),
+        trees: stockade::internal::WrittenTrees::default(),
         token: "token".into(),
         tell: Box::new(move |text| telling.lock().unwrap().push(text.to_owned())),
     };
@@ -358,7 +358,7 @@ fn a_call_without_an_id_does_not_come_to_the_server() {
 #[test]
 fn roots_that_the_client_takes_back_grant_nothing() {
     let mut talk = talk(true);
-    talk.session.setup.rules.roots = Some(stockade::report::Flag::Write);
+    talk.session.setup.rules.roots = Some(stockade_report::report::Flag::Write);
     let of_client = |line: &str| talk.session.of_client(line.as_bytes());
     of_client(
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{\"roots\":{}}}}\n",
@@ -379,19 +379,19 @@ fn a_call_that_was_given_up_grants_nothing_and_takes_other_calls_grants_away() {
     let mut talk = talk(false);
     let grants = ["/srv/a", "/srv/b"].map(|path| {
         FlagGrant::Path(PathGrant {
-            flag: stockade::report::Flag::Write,
+            flag: stockade_report::report::Flag::Write,
             path: path.into(),
         })
     });
     let tools = &mut talk.session.setup.rules.tools;
     tools.insert("a".into(), grants[..1].to_vec());
     tools.insert("both".into(), grants.to_vec());
-    let mut request = stockade::approve::samples::request();
+    let mut request = stockade_report::approve::samples::request();
     request.live = true;
     let mut is_granted = |path: &str| {
-        request.requested = stockade::approve::Requested::Grants(vec![vec!["--write".into(), path.into()]]);
+        request.requested = stockade_report::approve::Requested::Grants(vec![vec!["--write".into(), path.into()]]);
         let answer = talk.session.by_rule(&request);
-        answer.is_some_and(|answer| matches!(answer.choice, stockade::approve::Choice::Yes { .. }))
+        answer.is_some_and(|answer| matches!(answer.choice, stockade_report::approve::Choice::Yes { .. }))
     };
     assert!(!is_granted("/srv/a"));
     talk.asks("1", "tools/call\",\"params\":{\"name\":\"a\"},\"x\":\"");

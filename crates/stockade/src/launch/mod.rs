@@ -28,7 +28,7 @@ mod workers;
 use std::io;
 use std::path::PathBuf;
 
-pub use crate::report::{Ending, Limit, LimitHit, Usage};
+pub use crate::report::Ending;
 pub use crate::warden::Step;
 pub use cache::{CacheKey, StoredCache, cache_variables, remove as remove_cache, stored as stored_caches};
 pub use cgroup::{Parent as ControlGroups, find as find_control_group};

@@ -8,9 +8,9 @@ use ratatui::widgets::{Block, List, ListItem, ListState, Paragraph};
 
 use super::state::{State, order};
 use crate::approvals::shown;
-pub use stockade::approve::grammar::{AnswerChoices, LineMeaning};
-use stockade::approve::socket::WaitingQuestion;
-use stockade::approve::{Answer, Choice, Extent};
+pub use stockade_report::approve::grammar::{AnswerChoices, LineMeaning};
+use stockade_report::approve::socket::WaitingQuestion;
+use stockade_report::approve::{Answer, Choice, Extent};
 use stockade_text::visible::{fit, visible, visible_but_for_blanks};
 
 /// Draws the whole screen.

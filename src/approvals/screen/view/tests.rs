@@ -8,8 +8,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::*;
 use crate::approvals::screen::state::Effect;
-use stockade::approve::samples::request;
-use stockade::approve::{Lifetime, Requested};
+use stockade_report::approve::samples::request;
+use stockade_report::approve::{Lifetime, Requested};
 use stockade_text::visible::is_visible;
 
 fn question(number: u32, run: &str) -> WaitingQuestion {
