@@ -1,6 +1,8 @@
 //! Compiles `src/policy/listed/closed.txt` into tables: a tree of names for each kind of line, as numbers and one text, so
 //! that nothing of it has to be relocated or parsed when the program starts.
 
+#![expect(clippy::disallowed_methods, reason = "it compiles a file")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;

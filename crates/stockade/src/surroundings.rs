@@ -41,6 +41,9 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Reads them from this process.
+    ///
+    /// # Errors
+    /// The working directory is gone.
     pub fn here() -> io::Result<Surroundings> {
         let named = env::var_os("HOME")
             .map(PathBuf::from)

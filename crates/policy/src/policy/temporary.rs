@@ -43,6 +43,7 @@ pub(super) fn denials() -> impl Iterator<Item = DenialRule> {
 
 /// What guards them in such a directory: a run may read them, and neither change nor make one.
 pub fn denials_in(directory: &Path) -> impl Iterator<Item = DenialRule> {
+    #[expect(clippy::disallowed_methods, reason = "a number of this process, which never changes")]
     let user = nix::unistd::getuid().as_raw();
     let (uid, u36) = (user.to_string(), in_base_36(user));
     OBEYED.iter().map(move |glob| DenialRule {

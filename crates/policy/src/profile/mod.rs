@@ -5,6 +5,7 @@
 //! an access; that is `policy`.
 
 mod attempt;
+#[expect(clippy::disallowed_methods, reason = "it reads the files of profiles")]
 mod catalog;
 mod code_variables;
 mod document;
