@@ -20,6 +20,7 @@ mod prepare;
 mod removal;
 mod room;
 mod running;
+mod sampler;
 mod scratch;
 mod survey;
 mod taken;

@@ -21,7 +21,8 @@ use super::cache::{Cache, CacheKey};
 use super::cgroup::{self, ControlGroup};
 use super::network::Exchange;
 use super::room::Room;
-use super::running::{Holdings, Running, is_hurried};
+use super::running::{Holdings, Running};
+use super::sampler::{Sampled, is_hurried};
 use super::scratch::Scratch;
 use super::survey::{Spot, survey};
 use super::workers;
@@ -308,9 +309,7 @@ impl Prepared {
                 cache,
                 state,
                 control_group,
-                growth,
-                reserve,
-                room,
+                sampled: Sampled { growth, reserve, room },
                 shutdown,
                 precedence,
             },

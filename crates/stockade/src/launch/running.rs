@@ -16,12 +16,11 @@ use super::cgroup::ControlGroup;
 use super::late::LateSecrets;
 use super::made::{self, MadeByRun};
 use super::network::ShutdownHandle;
-use super::room::Room;
+use super::sampler::{Sampled, Sampler};
 use super::scratch::Scratch;
 use super::taken;
-use crate::growth::{Growth, Reserve};
 use crate::plan::Grouped;
-use crate::processes::{self, Load, TOO_MANY_PROCESSES, Tree, is_crowded};
+use crate::processes::TOO_MANY_PROCESSES;
 use crate::profile::Limits;
 use crate::report::{
     Ending, Escalation, FaultyPart, InternalFault, Kind, Limit, LimitHit, Reason, Refusal, Refusals, StderrTail, Usage,
@@ -31,36 +30,6 @@ use crate::warden::{News, Order, Pause, Spawned, Step};
 use stockade_sys::file;
 use stockade_sys::process::{self, Precedence};
 use stockade_sys::wire::{self, Message};
-
-/// The longest time between two looks, if a limit needs sampling.
-const MAX_PAUSE: Duration = Duration::from_millis(40);
-/// The shortest time between two looks, used near a limit as far as the cost of looking allows.
-const MIN_PAUSE: Duration = Duration::from_millis(1);
-/// Looking may take a twentieth of the time; half of it if a limit could be passed sooner.
-const SHARE: u32 = 20;
-/// Longer walks of the trees hold the run still, if the file system shows that the limit was passed.
-const LONG_WALK: Duration = Duration::from_millis(5);
-/// A run that isn't held by then resists, and is walked as it is.
-const MAX_HOLDING: Duration = Duration::from_millis(100);
-/// A run whose processes can't be looked at for so long, for want of descriptors or memory, is ended.
-const MAX_BLINDNESS: Duration = Duration::from_secs(1);
-/// The longest time between two counts of memory that processes may share, unless counting takes longer.
-const MAX_UNCOUNTED: Duration = Duration::from_secs(1);
-/// What each processor can add per second: bytes of memory and of files at most, and processes and threads as a rule.
-/// Higher rates would wake an idle launcher more often than every 40 ms.
-const MEMORY_RATE: u64 = 4 << 30;
-const DISK_RATE: u64 = 2 << 30;
-const PROCESS_RATE: u64 = 6_000;
-/// Threads that one program creates, which is faster.
-const STORM_RATE: u64 = 60_000;
-
-/// When memory that processes may share is counted again.
-struct NextCount {
-    /// At the latest.
-    at: Instant,
-    /// Earlier, once the run has faulted in more bytes than this: that may be all that its limit had left.
-    faulted: u64,
-}
 
 /// Something that happened to a run.
 #[derive(Debug)]
@@ -89,12 +58,8 @@ pub struct Holdings {
     pub state: Option<PathBuf>,
     /// Its control group.
     pub control_group: Option<ControlGroup>,
-    /// The growth of the trees it writes, if that is limited.
-    pub growth: Option<Growth>,
-    /// The space it leaves free where it writes, if growth isn't limited.
-    pub reserve: Option<Reserve>,
-    /// The bound on the user's processes.
-    pub room: Option<Room>,
+    /// What is sampled of it.
+    pub sampled: Sampled,
     /// The handle that shuts its relay down.
     pub shutdown: Option<ShutdownHandle>,
     /// The calling thread's precedence over the run, taken before the run existed.
@@ -120,28 +85,8 @@ pub struct Running {
     limits: Limits,
     hit: Option<LimitHit>,
     output_cut: bool,
-    tree: Option<Tree>,
+    sampler: Sampler,
     late: Option<LateSecrets>,
-    growth: Option<Growth>,
-    reserve: Option<Reserve>,
-    room: Option<Room>,
-    /// When the written trees are walked again, however little their file systems have grown.
-    next_walk: Instant,
-    /// When the run may next be held still for a walk.
-    next_held_walk: Instant,
-    /// When memory is counted exactly, if the upper bound is over the limit and the lower bound isn't.
-    next_count: Option<NextCount>,
-    /// The sampling thread and the warden get precedence, if permitted: among thousands of runnable processes they
-    /// would wait for seconds, and root has no other bound. Ordinary users may not, and have RLIMIT_NPROC.
-    precedence: Option<Precedence>,
-    /// When the processes were last looked at one by one, and when they will be at the latest.
-    looked_at: Instant,
-    next_look: Instant,
-    next_sample: Instant,
-    /// Since when `/proc` couldn't be read.
-    blind_since: Option<Instant>,
-    /// The reason, once that has lasted too long for the run to go on.
-    blindness: Option<io::Error>,
     started: Instant,
     ended: Option<Ending>,
     over: bool,
@@ -175,9 +120,7 @@ impl Running {
             cache,
             state,
             control_group,
-            growth,
-            reserve,
-            room,
+            sampled,
             shutdown,
             precedence,
         } = holdings;
@@ -187,10 +130,7 @@ impl Running {
         }
         let piped = output.iter().any(Option::is_some);
         let counts = control_group.as_ref().map_or(Grouped::Nothing, ControlGroup::counts);
-        let is_hurried = is_hurried(&limits, counts);
-        let sampled = limits.cpu.is_some() || is_hurried;
-        let precedence = precedence.or_else(|| is_hurried.then(|| Precedence::of(0).ok()).flatten());
-        let rate = process_rate(precedence.as_ref());
+        let sampler = Sampler::new(warden, (limits, counts), sampled, precedence, started);
         Running {
             warden,
             supervisor,
@@ -205,20 +145,8 @@ impl Running {
             limits,
             hit: None,
             output_cut: false,
-            tree: sampled.then(|| Tree::new(warden)),
+            sampler,
             late: None,
-            growth,
-            reserve,
-            room,
-            next_walk: started,
-            next_held_walk: started,
-            next_count: None,
-            precedence,
-            next_look: Instant::now(),
-            blind_since: None,
-            blindness: None,
-            looked_at: started,
-            next_sample: started + first_pause(&limits, rate),
             started,
             ended: None,
             over: false,
@@ -335,7 +263,7 @@ impl Running {
                 return Ok(event);
             }
             self.keep_limits();
-            if let Some(error) = self.blindness.take() {
+            if let Some(error) = self.sampler.blindness() {
                 return Err(LaunchError::System(
                     "look at the run's processes, to keep its limits",
                     error,
@@ -428,14 +356,11 @@ impl Running {
     fn timeout(&self) -> PollTimeout {
         let now = Instant::now();
         let deadline = self.deadline();
-        let next = match (deadline, self.samples() && self.hit.is_none()) {
-            (_, _) if self.hit.is_some() => None,
-            (Some(deadline), true) => Some(deadline.min(self.next_sample)),
-            (Some(deadline), false) => Some(deadline),
-            (None, true) => Some(self.next_sample),
-            (None, false) => None,
-        };
-        let next = next.into_iter().chain(self.late.as_ref().map(LateSecrets::next)).min();
+        let limits = deadline.into_iter().chain(self.sampler.next());
+        let next = limits
+            .filter(|_| self.hit.is_none())
+            .chain(self.late.as_ref().map(LateSecrets::next))
+            .min();
         next.map_or(PollTimeout::NONE, |next| {
             let left = next.saturating_duration_since(now) + Duration::from_millis(1);
             PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
@@ -479,7 +404,7 @@ impl Running {
             status: libc::SIGKILL,
             limit: self.hit,
             usage: Usage {
-                processes: self.tree.as_ref().map(Tree::most_processes),
+                processes: self.sampler.most_processes(),
                 output: self.piped.then_some(self.counted),
                 ..Usage::default()
             },
@@ -501,189 +426,16 @@ impl Running {
         let now = Instant::now();
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.end_for(Limit::Time, "timer");
-        } else if now >= self.next_sample {
-            self.look(now);
+            return;
         }
-    }
-
-    fn is_past_disk_limit(&mut self) -> bool {
-        let growth = self.growth.as_mut().map(Growth::sample);
-        growth
-            .zip(self.limits.disk)
-            .is_some_and(|(growth, limit)| growth > limit)
-    }
-
-    fn samples(&self) -> bool {
-        self.tree.is_some() || self.growth.is_some() || self.reserve.is_some()
-    }
-
-    /// Samples everything that the kernel doesn't count. The next look comes before a limit can be passed, as far as
-    /// the cost of looking allows.
-    fn look(&mut self, now: Instant) {
-        let looked = self.look_at_files(now).and_then(|found| match found {
-            (None, pause) => {
-                let (passed, other) = self.look_at_tree()?;
-                Ok((passed, pause.min(other)))
-            }
-            passed => Ok(passed),
-        });
-        let (passed, pause) = match looked {
-            Ok(found) => {
-                (self.blind_since, self.blindness) = (None, None);
-                found
-            }
-            Err(error) => {
-                let since = *self.blind_since.get_or_insert(now);
-                self.blindness = (since.elapsed() > MAX_BLINDNESS).then_some(error);
-                (None, MIN_PAUSE)
-            }
+        let supervisor = self.supervisor.as_ref();
+        let shared = || {
+            let made = supervisor.map(|one| one.run().made());
+            made.map_or_else(Default::default, |made| (made.shared_files(), made.system_v.memory()))
         };
-        let looked = now.elapsed();
-        let pause = pause.clamp(MIN_PAUSE.max(looked), MAX_PAUSE.max(looked * SHARE));
-        self.next_sample = Instant::now() + pause;
-        if let Some(limit) = passed {
+        if let Some(limit) = self.sampler.look(now, shared) {
             self.end_for(limit, "sampling");
         }
-    }
-
-    /// Checks the written files: returns the limit if it is passed, and how soon it can be.
-    fn look_at_files(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
-        let (Some(growth), Some(limit)) = (&mut self.growth, self.limits.disk) else {
-            return self.look_at_reserve(now);
-        };
-        let mut glance = growth.glance();
-        let mut grown = glance;
-        if glance <= limit && now >= self.next_walk {
-            match growth.sample_below(limit) {
-                Some(sample) => grown = sample,
-                None => glance = growth.glance(),
-            }
-            self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
-        }
-        if glance > limit {
-            // Files written during a long walk would be added.
-            let is_held = growth.took > LONG_WALK && Instant::now() >= self.next_held_walk;
-            let held = is_held.then(|| Pause::begin_in_order(self.warden, MAX_HOLDING));
-            grown = growth.sample();
-            if grown <= limit {
-                let processes = processes::below(self.warden)?;
-                grown += processes::nameless_files(&processes, &growth.devices());
-                if grown <= limit && growth.is_hidden_from(&processes) {
-                    grown = glance;
-                }
-            }
-            self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
-            if let Some(held) = held {
-                // If others fill the disk, the run isn't held most of the time.
-                let share = if grown > limit / 2 { 2 } else { SHARE };
-                self.next_held_walk = Instant::now() + growth.took * share;
-                // A run that is to end writes nothing more until then.
-                if let Some(held) = held.filter(|_| grown > limit) {
-                    held.leave_stopped();
-                }
-            }
-        }
-        let passed = (grown > limit).then_some(Limit::Disk);
-        Ok((passed, soonest(limit.saturating_sub(grown), DISK_RATE)))
-    }
-
-    /// Checks whether the run's writing leaves a file system short of space.
-    fn look_at_reserve(&mut self, now: Instant) -> io::Result<(Option<Limit>, Duration)> {
-        let Some(reserve) = &self.reserve else {
-            return Ok((None, Duration::MAX));
-        };
-        let left = reserve.left();
-        if left > 0 || now < self.next_walk {
-            return Ok((None, soonest(left, DISK_RATE)));
-        }
-        let passed = reserve
-            .is_taken_by(&processes::below(self.warden)?)
-            .then_some(Limit::Disk);
-        self.next_walk = Instant::now() + MAX_PAUSE.max(now.elapsed() * SHARE);
-        Ok((passed, MAX_PAUSE))
-    }
-
-    /// The same for the processes and their memory.
-    fn look_at_tree(&mut self) -> io::Result<(Option<Limit>, Duration)> {
-        let group = self.control_group.as_ref();
-        let counted = group.map_or(Grouped::Nothing, ControlGroup::counts);
-        let Some(tree) = &mut self.tree else {
-            return Ok((None, Duration::MAX));
-        };
-        let processes = self.limits.processes.filter(|_| !counted.processes());
-        let rate = process_rate(self.precedence.as_ref());
-        let load = Load::now();
-        let at_a_glance = tree.threads_at_a_glance(load);
-        if let Some(limit) = processes {
-            let most = self.limits.memory.unwrap_or(u64::MAX);
-            let (threads, memory) = (at_a_glance, tree.memory_at_most());
-            let is_due = match is_crowded(load) {
-                true => self.looked_at.elapsed() >= MAX_PAUSE * SHARE,
-                false => Instant::now() >= self.next_look,
-            };
-            if !is_due && threads <= limit && memory < most {
-                let pause = soonest(limit - threads, rate).min(soonest(most - memory, MEMORY_RATE));
-                return Ok((None, pause));
-            }
-        }
-        if let Some(limit) = processes
-            && tree.is_surely_past(limit, load)
-        {
-            return Ok((Some(Limit::Processes), Duration::MAX));
-        }
-        self.looked_at = Instant::now();
-        let sample = tree.sample(processes)?;
-        if self.limits.cpu.is_some_and(|cpu| sample.cpu > cpu) {
-            return Ok((Some(Limit::Cpu), Duration::MAX));
-        }
-        let mut pause = Duration::MAX;
-        if let Some(room) = &mut self.room {
-            room.follow(self.warden, sample.threads, load);
-        }
-        if let Some(limit) = processes {
-            // A process that ends during a look is counted along with its replacement: two looks don't err alike. If
-            // the machine has gained so many threads, a second look would only give a storm time to double.
-            let is_storm = at_a_glance > 2 * limit || is_crowded(Load::now());
-            let is_past = sample.threads > limit && (is_storm || tree.sample(processes)?.threads > limit);
-            if is_past {
-                return Ok((Some(Limit::Processes), pause));
-            }
-            pause = pause.min(soonest(limit.saturating_sub(sample.threads), rate));
-        }
-        if let Some(limit) = self.limits.memory.filter(|_| !counted.memory()) {
-            let mut used = sample.memory_at_most();
-            if used <= limit {
-                self.next_count = None;
-            } else {
-                let supervisor = self.supervisor.as_ref();
-                let made = supervisor.map(|one| {
-                    let made = one.run().made();
-                    (made.shared_files(), made.system_v.memory())
-                });
-                let (files, segments) = made.unwrap_or_default();
-                used = tree.memory_at_least(&sample, &files, segments);
-                let now = Instant::now();
-                let next = self.next_count.get_or_insert(NextCount {
-                    at: now + MAX_PAUSE,
-                    faulted: u64::MAX,
-                });
-                if used <= limit && (now >= next.at || sample.faulted > next.faulted) {
-                    used = tree.memory(&sample, used, limit);
-                    let took = now.elapsed();
-                    *next = NextCount {
-                        at: Instant::now() + (took * SHARE).min(MAX_UNCOUNTED).max(took),
-                        faulted: sample.faulted + limit.saturating_sub(used),
-                    };
-                }
-            }
-            if used > limit {
-                return Ok((Some(Limit::Memory), pause));
-            }
-            pause = pause.min(soonest(limit - used, MEMORY_RATE));
-        }
-        let looked = self.looked_at.elapsed();
-        self.next_look = Instant::now() + MAX_PAUSE.max(looked * SHARE);
-        Ok((None, pause))
     }
 
     fn end_for(&mut self, limit: Limit, by: &'static str) {
@@ -725,7 +477,7 @@ impl Running {
             let pipe = self.output[stream].as_ref();
             pipe.map_or(0, |pipe| file::bytes_in(pipe.as_fd()).unwrap_or(0))
         });
-        self.precedence = None;
+        self.sampler.end();
         if let Some(supervisor) = &self.supervisor {
             let mut made = supervisor.run().made();
             made.clear_shared_memory();
@@ -763,7 +515,7 @@ impl Running {
             self.hit = self.kernels_limit(status);
         }
         // Files written since the last look.
-        if self.hit.is_none() && self.is_past_disk_limit() {
+        if self.hit.is_none() && self.sampler.is_past_disk_limit() {
             self.hit = Some(LimitHit {
                 limit: Limit::Disk,
                 by: "sampling",
@@ -775,7 +527,7 @@ impl Running {
             usage: Usage {
                 cpu: Duration::from_micros(unsigned(message.cpu_us)),
                 max_rss: unsigned(message.max_rss),
-                processes: self.tree.as_ref().map(Tree::most_processes),
+                processes: self.sampler.most_processes(),
                 output: None,
             },
             duration: self.started.elapsed(),
@@ -852,38 +604,6 @@ impl Running {
         }
         (!buffer.is_empty()).then_some(Event::Output(stream, buffer))
     }
-}
-
-/// The least time in which the run can add this much, at `rate` per second and processor.
-fn soonest(room: u64, rate: u64) -> Duration {
-    let nanoseconds = u128::from(room) * 1_000_000_000 / u128::from(rate * process::processors());
-    u64::try_from(nanoseconds).map_or(Duration::MAX, Duration::from_nanos)
-}
-
-/// Whether anything is sampled that grows fast.
-pub(super) fn is_hurried(limits: &Limits, counts: Grouped) -> bool {
-    limits.processes.is_some() && !counts.processes() || limits.memory.is_some() && !counts.memory()
-}
-
-/// Threads per second and processor of a run that nothing else bounds: root's.
-fn process_rate(precedence: Option<&Precedence>) -> u64 {
-    match precedence {
-        Some(_) => STORM_RATE,
-        None => PROCESS_RATE,
-    }
-}
-
-/// The time after its start in which a run can't pass any limit.
-fn first_pause(limits: &Limits, process_rate: u64) -> Duration {
-    let rates = [
-        (limits.memory, MEMORY_RATE),
-        (limits.disk, DISK_RATE),
-        (limits.processes, process_rate),
-    ];
-    let pauses = rates
-        .into_iter()
-        .filter_map(|(limit, rate)| Some(soonest(limit?, rate)));
-    pauses.fold(MAX_PAUSE, Duration::min).max(MIN_PAUSE)
 }
 
 struct ReadyDescriptors {
