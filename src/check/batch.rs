@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::super::REFUSED;
 use super::super::message::Failure;
 use super::asked_act;
-use super::desk::{Asked, Desk};
+use super::checker::{Asked, Checker};
 use stockade_judge::{Answer, Decision};
 use stockade_text::json;
 
@@ -72,7 +72,7 @@ enum Line {
 }
 
 /// Answers until the input ends; the exit code tells whether every line was answered.
-pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
+pub(super) fn answer_all(checker: &mut Checker, input: impl Read, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let unreadable = |error: io::Error| Failure::text(REFUSED, format!("can't read standard input: {error}"));
     let mut is_all_answered = true;
@@ -88,7 +88,7 @@ pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write)
                 format!("the line is longer than {MAX_LINE} bytes"),
             )),
             Line::Text(line) if line.trim_ascii().is_empty() => continue,
-            Line::Text(line) => reply(desk, &line),
+            Line::Text(line) => reply(checker, &line),
         };
         is_all_answered &= reply.is_ok();
         let (Ok(reply) | Err(reply)) = reply;
@@ -97,7 +97,7 @@ pub(super) fn answer_all(desk: &mut Desk, input: impl Read, out: &mut dyn Write)
 }
 
 /// The answer; an error is the output line with the reason that there is none.
-fn reply(desk: &mut Desk, line: &[u8]) -> Result<String, String> {
+fn reply(checker: &mut Checker, line: &[u8]) -> Result<String, String> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(unanswered(
             None,
@@ -127,7 +127,7 @@ fn reply(desk: &mut Desk, line: &[u8]) -> Result<String, String> {
         rules: question.rules,
         ..Asked::about(act)
     };
-    match desk.answer(&asked) {
+    match checker.answer(&asked) {
         Ok(answer) => serde_json::to_string(&Reply {
             id: id.as_deref(),
             answer: &answer,

@@ -1,7 +1,7 @@
 //! `stockade check`: decides whether an act is allowed. Nothing is run, opened or asked.
 
 mod batch;
-mod desk;
+mod checker;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::REFUSED;
 use super::args::Check;
 use super::message::Failure;
-pub use desk::{Asked, Calling, Desk, Ground, Wrong};
+pub use checker::{Asked, CallerGrants, Calling, Checker, Wrong};
 use stockade_judge::{Act, Action, Answer, Call, Decision, Remember, SKILL_LOAD};
 use stockade_policy::profile::visible;
 use stockade_text::quote::command_line;
@@ -23,17 +23,17 @@ const UNCONFIRMED: u8 = 3;
 
 /// Carries out `stockade check …`.
 pub fn check(check: &Check, out: &mut dyn Write) -> Result<u8, Failure> {
-    let mut desk = Desk::open(check.clone(), None)?;
+    let mut checker = Checker::open(check.clone(), None)?;
     let outcome = match check.batch {
-        true => batch::answer_all(&mut desk, io::stdin().lock(), out),
-        false => one(check, &mut desk, out),
+        true => batch::answer_all(&mut checker, io::stdin().lock(), out),
+        false => one(check, &mut checker, out),
     };
-    desk.close();
+    checker.close();
     outcome
 }
 
-fn one(check: &Check, desk: &mut Desk, out: &mut dyn Write) -> Result<u8, Failure> {
-    let answer = desk.answer(&Asked::about(act(check)?))?;
+fn one(check: &Check, checker: &mut Checker, out: &mut dyn Write) -> Result<u8, Failure> {
+    let answer = checker.answer(&Asked::about(act(check)?))?;
     let written = match check.json {
         true => writeln!(out, "{}", serde_json::json!(answer)),
         false => out.write_all(shown(&answer).as_bytes()),

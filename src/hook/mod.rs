@@ -3,7 +3,7 @@
 //! Whatever goes wrong blocks, in the way that the agent understands: wrong words on the command line, an event that isn't
 //! understood, faults of the configuration, a panic, and time that passes.
 
-mod desk;
+mod checker;
 mod reports;
 mod work_tree;
 
@@ -19,7 +19,7 @@ use super::REFUSED;
 use super::hook_flags::{HookFlags, HookTask};
 use super::install;
 use super::message::Failure;
-use desk::HookDesk;
+use checker::HookChecker;
 use reports::Reports;
 use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
@@ -130,15 +130,15 @@ fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
 
 fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
-    // As it is named: the run and the desk refuse a name that an earlier run may have led elsewhere.
+    // As it is named: the run and the checker refuse a name that an earlier run may have led elsewhere.
     let root = root(agent, flags, &event, &surroundings)?;
     event.call.cwd = event.call.cwd.map(real_or_same);
     let reports = Reports::of(&surroundings);
     let absolute: PathBuf = surroundings.directory.join(&root).components().collect();
     let confinement = confinement(flags, &absolute, &reports, &surroundings)?;
-    let mut desk = HookDesk::open(flags, &root, reports, &surroundings)?;
-    let reply = answer(agent, &event, &mut desk, &confinement, flags.confined);
-    desk.close();
+    let mut checker = HookChecker::open(flags, &root, reports, &surroundings)?;
+    let reply = answer(agent, &event, &mut checker, &confinement, flags.confined);
+    checker.close();
     Ok(reply)
 }
 
@@ -212,7 +212,7 @@ fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
     match (&flags.profile, &flags.agent) {
         (Some(profile), _) if profile.contains('/') => add("--profile", path(&PathBuf::from(profile))?),
         (Some(profile), _) => add("--profile", profile.clone()),
-        (None, None) => add("--profile", desk::PROFILE.into()),
+        (None, None) => add("--profile", checker::PROFILE.into()),
         (None, Some(_)) => {}
     }
     if let Some(agent) = &flags.agent {

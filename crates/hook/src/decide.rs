@@ -23,7 +23,7 @@ pub enum Confined {
 }
 
 /// The judge, and what is known of runs.
-pub trait Desk {
+pub trait ToolJudge {
     /// Judges an act.
     ///
     /// # Errors
@@ -53,12 +53,12 @@ pub trait Desk {
 pub fn answer(
     agent: Agent,
     event: &Event,
-    desk: &mut dyn Desk,
+    rules: &mut dyn ToolJudge,
     confinement: &Confinement,
     confined: Confined,
 ) -> Reply {
     let decided = match event.stage {
-        Stage::After { .. } => Decided::Told(after(agent, &event.call, desk, confinement)),
+        Stage::After { .. } => Decided::Told(after(agent, &event.call, rules, confinement)),
         Stage::Before { .. } | Stage::Permission { .. } => {
             let decider = Decider {
                 agent,
@@ -66,7 +66,7 @@ pub fn answer(
                 confinement,
                 confined,
             };
-            match decider.decide(desk) {
+            match decider.decide(rules) {
                 Ok((verdict, input)) => Decided::Call(verdict, input),
                 Err(why) => Decided::Call(Verdict::Deny(denied(&why)), None),
             }
@@ -76,13 +76,13 @@ pub fn answer(
 }
 
 /// Tells after a shell's command what its run was refused.
-fn after(agent: Agent, call: &Call, desk: &mut dyn Desk, confinement: &Confinement) -> Option<String> {
-    let Ok(Work::Line(text, _)) = agent.work(&call.tool, &call.input, desk.home()) else {
+fn after(agent: Agent, call: &Call, rules: &mut dyn ToolJudge, confinement: &Confinement) -> Option<String> {
+    let Ok(Work::Line(text, _)) = agent.work(&call.tool, &call.input, rules.home()) else {
         return None;
     };
     let line = confinement.inner(&text).unwrap_or(text);
     let keys = [call.id.as_deref(), None].map(|id| confine::key(&call.session, id, &line));
-    Some(told(&desk.refusals(&keys)?))
+    Some(told(&rules.refusals(&keys)?))
 }
 
 fn denied(reason: &str) -> String {
@@ -102,42 +102,42 @@ struct Decider<'e> {
 type Outcome = Result<(Verdict, Option<Value>), String>;
 
 impl Decider<'_> {
-    fn decide(&self, desk: &mut dyn Desk) -> Outcome {
+    fn decide(&self, rules: &mut dyn ToolJudge) -> Outcome {
         let call = &self.event.call;
-        let work = self.agent.work(&call.tool, &call.input, desk.home());
+        let work = self.agent.work(&call.tool, &call.input, rules.home());
         let work = work.map_err(|misread| misread.to_string())?;
         match work {
             Work::Own => Ok((Verdict::Pass, None)),
             Work::Within(named) => {
-                let answer = desk.judge(&Act::Tool(named), call.cwd.as_deref())?;
+                let answer = rules.judge(&Act::Tool(named), call.cwd.as_deref())?;
                 match answer.decision {
                     Decision::Deny => Err(answer.reason),
                     Decision::Allow | Decision::Confirm => Ok((Verdict::Pass, None)),
                 }
             }
-            Work::Line(text, field) => self.line(desk, text, field),
+            Work::Line(text, field) => self.line(rules, text, field),
             Work::Typed(text) => {
-                let answer = unconfined_line(desk, &text, call.cwd.as_deref())?;
+                let answer = unconfined_line(rules, &text, call.cwd.as_deref())?;
                 self.fold(&answer, None)
             }
-            Work::Reaches(tool, acts) => self.reaches(desk, tool, &acts),
+            Work::Reaches(tool, acts) => self.reaches(rules, tool, &acts),
             Work::Named(named) => {
-                let answer = desk.judge(&Act::Tool(named), call.cwd.as_deref())?;
+                let answer = rules.judge(&Act::Tool(named), call.cwd.as_deref())?;
                 self.fold(&answer, None)
             }
             Work::Unlisted(named) => {
-                let answer = desk.judge_unconfined(&named, call.cwd.as_deref())?;
+                let answer = rules.judge_unconfined(&named, call.cwd.as_deref())?;
                 self.fold(&answer, None)
             }
             Work::OfServer(named) => {
-                let answer = desk.judge_of_server(&named)?;
+                let answer = rules.judge_of_server(&named)?;
                 self.fold(&answer, None)
             }
         }
     }
 
     /// A line for a shell: it runs confined where the format can say so.
-    fn line(&self, desk: &mut dyn Desk, text: String, field: &str) -> Outcome {
+    fn line(&self, rules: &mut dyn ToolJudge, text: String, field: &str) -> Outcome {
         let call = &self.event.call;
         let inner = self.confinement.inner(&text);
         let was_confined = inner.is_some();
@@ -147,8 +147,8 @@ impl Decider<'_> {
             Stage::After { .. } => false,
         };
         let answer = match rewrites || was_confined {
-            true => judged_line(desk, &line, call.cwd.as_deref())?,
-            false => unconfined_line(desk, &line, call.cwd.as_deref())?,
+            true => judged_line(rules, &line, call.cwd.as_deref())?,
+            false => unconfined_line(rules, &line, call.cwd.as_deref())?,
         };
         if answer.decision == Decision::Deny {
             return Err(answer.reason);
@@ -185,15 +185,15 @@ impl Decider<'_> {
     }
 
     /// Accesses to files or hosts by a tool: the tool may be denied by its name, and every access has to be allowed.
-    fn reaches(&self, desk: &mut dyn Desk, tool: &str, acts: &[Act]) -> Outcome {
+    fn reaches(&self, rules: &mut dyn ToolJudge, tool: &str, acts: &[Act]) -> Outcome {
         let cwd = self.event.call.cwd.as_deref();
-        let named = desk.judge(&Act::Tool(work::named(tool)), cwd)?;
+        let named = rules.judge(&Act::Tool(work::named(tool)), cwd)?;
         if named.decision == Decision::Deny {
             return Err(named.reason);
         }
         let mut worst: Option<Answer> = None;
         for act in acts {
-            let answer = desk.judge(act, cwd)?;
+            let answer = rules.judge(act, cwd)?;
             if answer.decision == Decision::Deny {
                 return Err(with_grant(act, &answer.reason));
             }
@@ -243,13 +243,13 @@ fn shell(line: &str) -> Result<Judged, String> {
     })
 }
 
-fn judged_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
-    desk.judge(&Act::Tool(shell(line)?), cwd)
+fn judged_line(rules: &mut dyn ToolJudge, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
+    rules.judge(&Act::Tool(shell(line)?), cwd)
 }
 
 /// Judges a line that neither was nor will be confined: only rules of a person's own allow it.
-fn unconfined_line(desk: &mut dyn Desk, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
-    let mut answer = desk.judge_unconfined(&shell(line)?, cwd)?;
+fn unconfined_line(rules: &mut dyn ToolJudge, line: &str, cwd: Option<&Path>) -> Result<Answer, String> {
+    let mut answer = rules.judge_unconfined(&shell(line)?, cwd)?;
     if answer.decision == Decision::Allow && answer.matched.is_none() {
         answer.decision = Decision::Confirm;
     }

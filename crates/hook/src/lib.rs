@@ -21,7 +21,7 @@ mod work;
 
 pub use after::{Refusals, bounded, told};
 pub use confine::Confinement;
-pub use decide::{Confined, Desk, answer};
+pub use decide::{Confined, ToolJudge, answer};
 pub use event::{Call, Event, Misread, Stage};
 pub use format::{Agent, judged_as};
 pub use reply::{Reply, unknown_agent};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stockade_judge::{Act, Answer, Call, Decision};
 
 use super::confine::Confinement;
-use super::decide::{Confined, Desk, answer};
+use super::decide::{Confined, ToolJudge, answer};
 use super::format::Agent;
 use super::{Refusals, Reply};
 
@@ -28,7 +28,7 @@ impl Always {
     }
 }
 
-impl Desk for Always {
+impl ToolJudge for Always {
     fn judge(&mut self, _: &Act, _: Option<&Path>) -> Result<Answer, String> {
         Ok(self.answer())
     }
@@ -53,7 +53,7 @@ impl Desk for Always {
 /// A judge whose built-in rules allow everything, and whose own ones nothing.
 struct BuiltIn;
 
-impl Desk for BuiltIn {
+impl ToolJudge for BuiltIn {
     fn judge(&mut self, _: &Act, _: Option<&Path>) -> Result<Answer, String> {
         Ok(Always(Decision::Allow).answer())
     }
@@ -79,7 +79,7 @@ fn replied(agent: Agent, input: &[u8], decision: Decision, confined: Confined) -
     judged(agent, input, &mut Always(decision), confined)
 }
 
-fn judged(agent: Agent, input: &[u8], desk: &mut dyn Desk, confined: Confined) -> Reply {
+fn judged(agent: Agent, input: &[u8], rules: &mut dyn ToolJudge, confined: Confined) -> Reply {
     let confinement = Confinement {
         program: "/usr/bin/stockade".into(),
         flags: Vec::new(),
@@ -88,7 +88,7 @@ fn judged(agent: Agent, input: &[u8], desk: &mut dyn Desk, confined: Confined) -
         shell: "bash",
     };
     match agent.read(input) {
-        Ok(event) => answer(agent, &event, desk, &confinement, confined),
+        Ok(event) => answer(agent, &event, rules, &confinement, confined),
         Err(misread) => agent.blocked(&super::bounded(&misread.to_string())),
     }
 }

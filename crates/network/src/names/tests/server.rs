@@ -55,11 +55,11 @@ type Script = dyn Fn(&Asked) -> Vec<Vec<u8>> + Send + Sync;
 
 pub(super) struct FakeServer {
     pub address: SocketAddr,
-    desk: Arc<Desk>,
+    answers: Arc<Answers>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Desk {
+struct Answers {
     script: Box<Script>,
     log: Mutex<Vec<Asked>>,
     is_over: AtomicBool,
@@ -75,32 +75,36 @@ impl FakeServer {
     pub fn sending(script: impl Fn(&Asked) -> Vec<Vec<u8>> + Send + Sync + 'static) -> FakeServer {
         let (socket, listener) = same_port();
         let address = socket.local_addr().unwrap();
-        let desk = Arc::new(Desk {
+        let answers = Arc::new(Answers {
             script: Box::new(script),
             log: Mutex::default(),
             is_over: AtomicBool::new(false),
         });
         let threads = vec![
             thread::spawn({
-                let desk = desk.clone();
-                move || desk.serve_datagrams(&socket)
+                let answers = answers.clone();
+                move || answers.serve_datagrams(&socket)
             }),
             thread::spawn({
-                let desk = desk.clone();
-                move || desk.serve_streams(&listener)
+                let answers = answers.clone();
+                move || answers.serve_streams(&listener)
             }),
         ];
-        FakeServer { address, desk, threads }
+        FakeServer {
+            address,
+            answers,
+            threads,
+        }
     }
 
     pub fn log(&self) -> Vec<Asked> {
-        self.desk.log.lock().unwrap().clone()
+        self.answers.log.lock().unwrap().clone()
     }
 }
 
 impl Drop for FakeServer {
     fn drop(&mut self) {
-        self.desk.is_over.store(true, Ordering::SeqCst);
+        self.answers.is_over.store(true, Ordering::SeqCst);
         let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.send_to(b"", self.address));
         let _ = TcpStream::connect(self.address);
         for thread in self.threads.drain(..) {
@@ -119,7 +123,7 @@ fn same_port() -> (UdpSocket, TcpListener) {
     }
 }
 
-impl Desk {
+impl Answers {
     fn serve_datagrams(&self, socket: &UdpSocket) {
         let mut bytes = [0; 4096];
         loop {

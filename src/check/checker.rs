@@ -62,7 +62,7 @@ impl Asked {
 /// What files and hosts are judged by in place of an agent's own profile, where the caller confines what it starts: the
 /// same as its runs get. Without an agent the role is the whole profile.
 #[derive(Debug, Default)]
-pub struct Ground {
+pub struct CallerGrants {
     pub profile: Option<String>,
     pub read: Vec<PathBuf>,
     pub write: Vec<PathBuf>,
@@ -72,7 +72,7 @@ pub struct Ground {
     pub llm: bool,
 }
 
-impl Ground {
+impl CallerGrants {
     /// The sandbox with the grants.
     fn granted(&self, mut sandbox: Sandbox) -> Result<Sandbox, stockade::Error> {
         for path in &self.read {
@@ -143,24 +143,24 @@ struct Ready {
 }
 
 /// Answers questions.
-pub struct Desk {
+pub struct Checker {
     check: Check,
-    ground: Option<Ground>,
+    ground: Option<CallerGrants>,
     surroundings: Surroundings,
     ready: HashMap<Key, Ready>,
     writer: AuditWriter,
 }
 
-impl Desk {
+impl Checker {
     /// Reads the files that the flags name, so that an error in them is reported before the first question.
-    pub fn open(check: Check, ground: Option<Ground>) -> Result<Desk, Failure> {
+    pub fn open(check: Check, ground: Option<CallerGrants>) -> Result<Checker, Failure> {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let key = key(check.root.as_deref(), check.rules.as_deref());
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
         ready.layers.remarks().iter().for_each(|text| note(text));
         let on_violation = ready.layers.user().on_violation.clone();
         let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
-        Ok(Desk {
+        Ok(Checker {
             check,
             ground,
             surroundings,
@@ -302,7 +302,7 @@ impl Ready {
 
     /// The resources that the agent's runs could reach here, or those of the caller's own ground, resolved once; `None`
     /// with neither.
-    fn reachable(&mut self, agent: Option<&Agent>, ground: Option<&Ground>) -> Result<Option<&Reachable>, Wrong> {
+    fn reachable(&mut self, agent: Option<&Agent>, ground: Option<&CallerGrants>) -> Result<Option<&Reachable>, Wrong> {
         if agent.is_none() && ground.is_none() {
             return Ok(None);
         }

@@ -1,41 +1,41 @@
-//! Judges for a hook: `check`'s desk, under the hook's own profile and grants.
+//! Judges for a hook: `check`'s checker, under the hook's own profile and grants.
 
 use std::path::{Path, PathBuf};
 
 use super::super::args::Check;
-use super::super::check::{Asked, Calling, Desk, Ground, Wrong};
+use super::super::check::{Asked, CallerGrants, Calling, Checker, Wrong};
 use super::super::hook_flags::HookFlags;
 use super::super::message::Failure;
 use super::reason_of;
 use super::reports::Reports;
 use stockade::internal::Surroundings;
-use stockade_hook::{Desk as Judging, Refusals};
+use stockade_hook::{Refusals, ToolJudge};
 use stockade_judge::{Act, Answer, Call};
 
 /// The profile of a hook that names neither one nor a role.
 pub const PROFILE: &str = "workspace";
 
-/// The desk of `check` for one event.
-pub struct HookDesk {
-    desk: Desk,
+/// The checker of `check` for one event.
+pub struct HookChecker {
+    checker: Checker,
     reports: Reports,
     home: Option<PathBuf>,
 }
 
-impl HookDesk {
+impl HookChecker {
     /// Reads the configuration, so that its faults are reported before anything is judged.
     pub fn open(
         flags: &HookFlags,
         root: &Path,
         reports: Reports,
         surroundings: &Surroundings,
-    ) -> Result<HookDesk, Failure> {
+    ) -> Result<HookChecker, Failure> {
         let check = Check {
             agent: flags.agent.clone(),
             root: Some(root.to_path_buf()),
             ..Check::of_level(flags.audit)
         };
-        let ground = Ground {
+        let ground = CallerGrants {
             profile: match (&flags.profile, &flags.agent) {
                 (None, None) => Some(PROFILE.into()),
                 (profile, _) => profile.clone(),
@@ -47,8 +47,8 @@ impl HookDesk {
             network: flags.net,
             llm: flags.llm,
         };
-        Ok(HookDesk {
-            desk: Desk::open(check, Some(ground))?,
+        Ok(HookChecker {
+            checker: Checker::open(check, Some(ground))?,
             reports,
             home: surroundings.home.clone(),
         })
@@ -56,17 +56,17 @@ impl HookDesk {
 
     /// Writes the rest of the trail.
     pub fn close(self) {
-        self.desk.close();
+        self.checker.close();
     }
 }
 
-impl Judging for HookDesk {
+impl ToolJudge for HookChecker {
     fn judge(&mut self, act: &Act, cwd: Option<&Path>) -> Result<Answer, String> {
         let asked = Asked {
             cwd: cwd.map(Path::to_path_buf),
             ..Asked::about(act.clone())
         };
-        self.desk.answer(&asked).map_err(wrong)
+        self.checker.answer(&asked).map_err(wrong)
     }
 
     fn judge_of_server(&mut self, call: &Call) -> Result<Answer, String> {
@@ -74,7 +74,7 @@ impl Judging for HookDesk {
             calling: Calling::OfServer,
             ..Asked::about(Act::Tool(call.clone()))
         };
-        self.desk.answer(&asked).map_err(wrong)
+        self.checker.answer(&asked).map_err(wrong)
     }
 
     fn judge_unconfined(&mut self, call: &Call, cwd: Option<&Path>) -> Result<Answer, String> {
@@ -83,7 +83,7 @@ impl Judging for HookDesk {
             calling: Calling::Unconfined,
             ..Asked::about(Act::Tool(call.clone()))
         };
-        self.desk.answer(&asked).map_err(wrong)
+        self.checker.answer(&asked).map_err(wrong)
     }
 
     fn refusals(&mut self, keys: &[String]) -> Option<Refusals> {
