@@ -556,3 +556,6 @@ fn by_stockade(reason: &str) -> Declined {
         reason: Some(reason.into()),
     }
 }
+
+#[cfg(test)]
+mod tests;
