@@ -236,3 +236,6 @@ impl Made {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,4 +113,27 @@ mod tests {
         }
         assert_eq!(texts(&log, None).len(), MAX_TEXTS);
     }
+
+    #[test]
+    fn a_writer_of_few_texts_is_looked_at_each_time_and_a_loud_one_for_a_moment_no_more() {
+        use crate::supervise::testing::{notification, worker_fds};
+        let fds = worker_fds();
+        let caller = Caller::new(&fds, &notification(1));
+        let mut log = StderrLog::default();
+        let truth = log.is_discarded(&caller);
+        let wrong = |texts| {
+            Some(Writer {
+                thread: caller.thread,
+                is_discarded: !truth,
+                at: Instant::now() + Duration::from_secs(3600),
+                texts,
+            })
+        };
+        log.writer = wrong(LOUD - 1);
+        assert_eq!(log.is_discarded(&caller), truth);
+        log.writer = wrong(LOUD);
+        assert_eq!(log.is_discarded(&caller), !truth);
+        log.writer.as_mut().unwrap().thread += 1;
+        assert_eq!(log.is_discarded(&caller), truth);
+    }
 }
