@@ -427,3 +427,6 @@ fn components(path: &[u8]) -> VecDeque<Vec<u8>> {
     }
     list
 }
+
+#[cfg(test)]
+mod tests;

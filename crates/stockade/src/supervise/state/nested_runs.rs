@@ -307,6 +307,7 @@ mod tests {
     use crate::policy::Capabilities;
     use crate::report::Kind;
     use crate::supervise::testing::{notification, policy, refusal, run_config, worker_fds};
+    use stockade_sys::notify::Notification;
 
     /// Process numbers that no process has.
     const GONE: [i32; 3] = [i32::MAX - 3, i32::MAX - 2, i32::MAX - 1];
@@ -316,15 +317,19 @@ mod tests {
             .expect("there is room")
     }
 
-    /// The runs that apply to a caller below these wardens, the nearest first.
+    /// The runs that apply to a caller below these wardens, the nearest first. It has few filters.
     fn of(runs: &NestedRuns, wardens: &[i32]) -> CallerRuns {
+        of_caller(runs, wardens, &notification(1))
+    }
+
+    fn of_caller(runs: &NestedRuns, wardens: &[i32], notification: &Notification) -> CallerRuns {
         let fds = worker_fds();
         let ancestor = |process: &i32| Ancestor {
             process: *process,
             started: 1,
         };
         let ancestry: Vec<_> = wardens.iter().map(ancestor).collect();
-        let caller = Caller::new(&fds, &notification(1));
+        let caller = Caller::new(&fds, notification);
         CallerRuns::new(&runs.all(), &ancestry, &fds, &caller)
     }
 
@@ -359,17 +364,13 @@ mod tests {
     #[test]
     fn the_run_of_a_killed_warden_applies_to_all_that_may_have_been_below_it() {
         let runs = NestedRuns::default();
-        // A thread whose filters aren't known has more.
-        let fds = worker_fds();
-        let own = Caller::new(&fds, &notification(1)).filters();
-        let filters = own.map_or(0, |own| own.saturating_sub(1));
-        let killed = add(&runs, NestRequest::of(GONE[0], filters, &[]));
-        if own.is_some_and(|own| own > filters) {
-            let found = of(&runs, &[]);
-            assert_eq!((numbers(&found), found.top), (vec![killed], NO_PROCESS));
-        } else {
-            assert!(of(&runs, &[]).list.is_empty());
-        }
+        let killed = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        let mut unknown = notification(1);
+        unknown.thread = GONE[1];
+        assert!(of(&runs, &[]).list.is_empty());
+        // A thread whose filters can't be counted may have more.
+        let found = of_caller(&runs, &[], &unknown);
+        assert_eq!((numbers(&found), found.top), (vec![killed], NO_PROCESS));
     }
 
     #[test]
