@@ -120,10 +120,12 @@ fn a_claim_without_an_object_counts_as_moved() {
 
 #[test]
 fn beyond_the_room_for_names_every_name_was_anothers() {
-    let mut made = Made::default();
-    for number in 0..Made::MOST_VACATED {
-        made.claim(path(&format!("/w/{number}")), None);
-    }
+    let made = Made {
+        vacated: (0..Made::MOST_VACATED)
+            .map(|number| (number.to_string().into(), None))
+            .collect(),
+        ..Made::default()
+    };
     let free = path("/elsewhere/a");
     assert!(made.was_anothers(free) && made.may_have_been_anothers(free) && made.is_anothers(free, None));
 }
