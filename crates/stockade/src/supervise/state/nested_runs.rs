@@ -337,6 +337,13 @@ mod tests {
         runs.list.iter().map(|nested_run| nested_run.number()).collect()
     }
 
+    /// A thread whose filters can't be counted, which may have more than any other.
+    fn uncounted() -> Notification {
+        let mut call = notification(1);
+        call.thread = GONE[2];
+        call
+    }
+
     /// More filters than any thread of a test has.
     const MANY: u32 = 1000;
 
@@ -365,11 +372,8 @@ mod tests {
     fn the_run_of_a_killed_warden_applies_to_all_that_may_have_been_below_it() {
         let runs = NestedRuns::default();
         let killed = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
-        let mut unknown = notification(1);
-        unknown.thread = GONE[1];
         assert!(of(&runs, &[]).list.is_empty());
-        // A thread whose filters can't be counted may have more.
-        let found = of_caller(&runs, &[], &unknown);
+        let found = of_caller(&runs, &[], &uncounted());
         assert_eq!((numbers(&found), found.top), (vec![killed], NO_PROCESS));
     }
 
@@ -386,9 +390,9 @@ mod tests {
     #[test]
     fn a_killed_wardens_run_does_not_apply_below_a_living_warden_beside_it() {
         let runs = NestedRuns::default();
-        add(&runs, NestRequest::of(GONE[0], 0, &[]));
-        let beside = add(&runs, NestRequest::of(GONE[1], 0, &[]));
-        assert_eq!(numbers(&of(&runs, &[GONE[1]])), [beside]);
+        add(&runs, NestRequest::of(GONE[0], 1, &[]));
+        let beside = add(&runs, NestRequest::of(GONE[1], 1, &[]));
+        assert_eq!(numbers(&of_caller(&runs, &[GONE[1]], &uncounted())), [beside]);
     }
 
     #[test]
