@@ -1,4 +1,14 @@
 //! The proofs for `CONTINUE`: the only way to let the kernel make a call.
+//!
+//! | constructor | why it is safe |
+//! |---|---|
+//! | [`MayContinue::registers_decided`] | nothing in memory was looked at |
+//! | [`MayContinue::open`], [`MayContinue::change`] | Landlock refuses what the policy does, whatever memory holds |
+//! | [`MayContinue::execute`] | Landlock alone decides; it can't be narrowed below that |
+//! | [`MayContinue::access`] | it tells no more than stat(2), which isn't handed over |
+//!
+//! Paths of the base that were continued are remembered by their text, and continued again without a look: Landlock
+//! judges them in any case, and at worst a refusal goes without a note.
 
 use crate::plan::{Reading, Supervision};
 use crate::supervise::call::registers::Registers;
@@ -22,7 +32,7 @@ impl MayContinue {
                 supervision.landlock_abi >= LANDLOCK_TRUNCATE
             }
             (_, RegisterAccess::Writes) | (Reading::Landlock, RegisterAccess::Reads) => true,
-            (Reading::Supervisor, _) => false,
+            (_, RegisterAccess::Neither) | (Reading::Supervisor, _) => false,
         };
         judged.then_some(MayContinue(()))
     }
@@ -60,6 +70,8 @@ pub enum RegisterAccess {
     Writes,
     /// Reading and truncating.
     Truncates,
+    /// Neither, which is access mode 3 of open(2): Landlock asks for no right then, and the kernel truncates all the same.
+    Neither,
     /// Unknown: the flags are in memory.
     Unknown,
 }
@@ -135,6 +147,15 @@ mod tests {
         for abi in ABIS {
             for reading in [Reading::Landlock, Reading::Supervisor] {
                 assert!(opens(abi, reading, RegisterAccess::Writes), "{abi} {reading:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_open_that_landlock_asks_no_right_for_is_never_continued() {
+        for abi in ABIS {
+            for reading in [Reading::Landlock, Reading::Supervisor] {
+                assert!(!opens(abi, reading, RegisterAccess::Neither), "{abi} {reading:?}");
             }
         }
     }
