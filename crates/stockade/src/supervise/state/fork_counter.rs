@@ -48,6 +48,14 @@ impl ForkCounter {
 mod tests {
     use super::*;
 
+    /// Two processes were allowed at this time.
+    fn allowed_at(time: Instant) -> ForkCounter {
+        ForkCounter {
+            expected: vec![time; 2],
+            free: 0,
+        }
+    }
+
     #[test]
     fn half_of_the_room_is_given_without_another_count() {
         let mut counter = ForkCounter::default();
@@ -68,17 +76,15 @@ mod tests {
 
     #[test]
     fn processes_that_a_count_may_miss_take_room() {
-        let mut counter = ForkCounter::default();
         // Allowed in an hour: expected however slow the machine is.
-        counter.expected = vec![Instant::now() + Duration::from_secs(3600); 2];
+        let mut counter = allowed_at(Instant::now() + Duration::from_secs(3600));
         assert!(!counter.expect_one_more(7, 9));
         assert!(counter.expect_one_more(6, 9));
     }
 
     #[test]
     fn a_process_is_expected_only_until_a_count_shows_it() {
-        let mut counter = ForkCounter::default();
-        counter.expected = vec![Instant::now() - SHOWS_AFTER; 2];
+        let mut counter = allowed_at(Instant::now() - SHOWS_AFTER);
         assert!(counter.expect_one_more(8, 9));
     }
 }
