@@ -1,4 +1,8 @@
 //! Grants given by approvals.
+//!
+//! A call that a yes lets go on is read, resolved and judged again, so what was asked about and what is done are the
+//! same by the kernel's name, or it is another question. A grant for once travels with the call (`call_grants.rs`), one
+//! for the session is seen by every judge.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,8 @@
 //! Threads that call the approver. They are unconfined and share the launcher's descriptors, since an approver opens
 //! terminals and sockets and starts programs.
+//!
+//! Started by the launcher's own thread, outside every confinement. So an approver decides nothing: what an answer
+//! grants is computed from what was offered (`decision.rs`), and what doesn't fit is a no.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

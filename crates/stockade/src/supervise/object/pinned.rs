@@ -1,4 +1,4 @@
-//! SystemVObjects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
+//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
 //! names for them, never on the path that was asked for.
 
 use crate::supervise::object::identity::Identity;

@@ -3,6 +3,11 @@
 //!
 //! Never rewrite the text of a path: a link of the target's to `/proc/self` would then lead to the supervisor's own
 //! entries.
+//!
+//! `self` and `thread-self` at the top of `/proc` become the caller's numbers at each step, behind links too. Magic
+//! links are followed in the caller's own process alone, and entries of processes outside the run are refused. What a
+//! descriptor of the caller's refers to (`/dev/stdout`, `/proc/self/fd/N`, a deleted file) may be opened again no wider
+//! than it is held.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, OsStr};

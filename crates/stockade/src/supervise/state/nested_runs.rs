@@ -3,6 +3,11 @@
 //! A process is below a nested run's warden as long as the warden lives, since the warden adopts orphans. The orphans
 //! of a killed warden differ from the outer run's processes only by their filters: a filter is never removed, and the
 //! nested run has one more than its warden had. So it stays listed, and applies to all that may have been below it.
+//!
+//! No filter of the run's own may have a listener: its holder could answer `CONTINUE` for its children. So the outer
+//! run's supervisor judges the calls of a run inside it, by the policies of all runs on the way up. A warden that says
+//! goodbye has ended its tree, and its run is removed; the refusals by its own policy go along its connection, and the
+//! outer run's report counts them (`Reason::Inside`) and explains nothing by them.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

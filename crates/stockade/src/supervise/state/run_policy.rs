@@ -1,4 +1,7 @@
 //! One policy that applies to a caller: the run's or a nested run's, with what was made under it.
+//!
+//! It also counts executions: without the capability the first process may call `execve` as often as the command itself
+//! takes, and no other process. Everything else is refused, so what memory holds doesn't matter.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -69,7 +72,7 @@ impl RunPolicy {
         Matcher::with(policy, self.closed.get_or_init(|| Closed::compile(policy)))
     }
 
-    /// SystemVObjects made under this policy, also in nested runs, that may be used for that reason.
+    /// Objects made under this policy, also in nested runs, that may be used for that reason.
     pub fn made(&self) -> MutexGuard<'_, Made> {
         lock(&self.made)
     }

@@ -2,6 +2,8 @@
 //! other way to the target's own socket.
 //!
 //! A copy is kept until the socket is connected or listens; while it lives, the other side sees no end of the stream.
+//!
+//! The workers share one table of descriptors then.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;

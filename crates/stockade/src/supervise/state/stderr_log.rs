@@ -1,6 +1,9 @@
 //! Text that a run writes to its standard error, kept for the report, since programs say there what failed.
 //!
 //! It is bounded, is dropped with the run, and grants or refuses nothing.
+//!
+//! A program lives with most of what it is refused, and its last words tell which refusal it couldn't live with. Each
+//! text has its process, whether it went to `/dev/null`, and how many calls had been handed over.
 
 use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,7 @@
 //! The network access of a caller: what its run and every nested run that it is in allow.
+//!
+//! A run that may ask (`Policy::asks`) has what named hosts need: sockets, the resolver, the relay. A name that isn't
+//! granted gets a synthetic address without being looked up; the question comes with `connect`.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
