@@ -80,7 +80,7 @@ impl<'a> PathRequest<'a> {
         self.object_at(base.as_fd(), self.path.text(), last)
     }
 
-    /// The descriptor's own object if the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
+    /// The descriptor's own object if the path is empty (`AT_EMPTY_PATH`), else as [`PathRequest::object`].
     pub fn object_or_descriptor(&self, last: Last) -> Result<Pinned, Errno> {
         if !self.path.bytes().is_empty() {
             return self.object(last);

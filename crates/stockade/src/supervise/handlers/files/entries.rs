@@ -357,7 +357,7 @@ fn rename_with(context: &NotifyContext<'_>, from: &DirectoryAndPath, to: &Direct
 enum RenameManner {
     Move,
     Exchange,
-    /// Replaces git's `HEAD` or index: the new content is checked and copied ([`git_renamed`]).
+    /// Replaces git's `HEAD` or index: the new content is checked and copied ([`renamed`]).
     Git,
 }
 
