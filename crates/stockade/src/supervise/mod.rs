@@ -25,6 +25,8 @@ mod object;
 mod run;
 mod serve;
 mod state;
+#[cfg(test)]
+mod testing;
 
 pub use approvals::{Approvals, Asking, Profiles};
 pub use handlers::processes::nest::{Told, request, told};

@@ -28,3 +28,29 @@ impl Gate {
         self.opened.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::{TryRecvError, channel};
+
+    #[test]
+    fn answers_pass_an_open_gate_and_wait_at_a_closed_one() {
+        let gate = Arc::<Gate>::default();
+        gate.pass();
+        gate.set(true);
+        let (passed, has_passed) = channel();
+        let waiting = std::thread::spawn({
+            let gate = Arc::clone(&gate);
+            move || {
+                gate.pass();
+                passed.send(()).unwrap();
+            }
+        });
+        assert_eq!(has_passed.try_recv(), Err(TryRecvError::Empty));
+        gate.set(false);
+        waiting.join().unwrap();
+        assert_eq!(has_passed.try_recv(), Ok(()));
+    }
+}

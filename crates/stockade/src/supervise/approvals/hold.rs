@@ -2,6 +2,8 @@
 //!
 //! All of the run's threads are stopped and no call is answered, not even one that had arrived before. So a thread that
 //! has run since was resumed by the run itself.
+//!
+//! Where the run can't be held, nothing is asked at its terminal. `warden::Pause` says how threads are stopped.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

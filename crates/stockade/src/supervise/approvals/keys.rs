@@ -61,3 +61,58 @@ impl Group {
         Group(power, common.unwrap_or(target).to_vec())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::refusal;
+
+    fn key(kind: Kind, target: &str) -> QuestionKey {
+        QuestionKey::of(&refusal(kind, target))
+    }
+
+    fn group(kind: Kind, target: &str) -> Group {
+        Group::of(&refusal(kind, target))
+    }
+
+    #[test]
+    fn every_way_to_change_a_file_is_one_question_and_reading_it_is_another() {
+        let write = key(Kind::Write, "/x/a");
+        for kind in [Kind::Create, Kind::Delete, Kind::Metadata] {
+            assert_eq!(key(kind, "/x/a"), write);
+        }
+        assert_ne!(key(Kind::Read, "/x/a"), write);
+        assert_ne!(key(Kind::Socket, "/x/a"), write);
+        assert_ne!(key(Kind::Write, "/x/b"), write);
+    }
+
+    #[test]
+    fn files_of_a_directory_are_a_group_and_those_below_it_are_not_in_it() {
+        assert_eq!(group(Kind::Read, "/x/a"), group(Kind::Read, "/x/b"));
+        assert_ne!(group(Kind::Read, "/x/a"), group(Kind::Read, "/x/y/a"));
+        assert_ne!(group(Kind::Read, "/x/a"), group(Kind::Write, "/x/a"));
+    }
+
+    #[test]
+    fn the_ports_of_a_host_are_a_group_and_so_are_all_ports_to_listen_on() {
+        assert_eq!(
+            group(Kind::Connect, "a.example:80"),
+            group(Kind::Connect, "a.example:443")
+        );
+        assert_eq!(
+            group(Kind::Connect, "[2001:db8::1]:80"),
+            group(Kind::Connect, "[2001:db8::1]:443")
+        );
+        assert_ne!(
+            group(Kind::Connect, "a.example:80"),
+            group(Kind::Connect, "b.example:80")
+        );
+        assert_eq!(group(Kind::Listen, "127.0.0.1:80"), group(Kind::Listen, "[::1]:443"));
+    }
+
+    #[test]
+    fn a_target_without_a_directory_or_port_is_a_group_of_its_own() {
+        assert_ne!(group(Kind::Connect, "a"), group(Kind::Connect, "b"));
+        assert_ne!(group(Kind::Read, "/"), group(Kind::Read, "/x/a"));
+    }
+}

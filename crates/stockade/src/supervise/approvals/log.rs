@@ -191,22 +191,8 @@ pub fn not_opened() -> Declined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Kind, Reason};
-
-    fn refusal(kind: Kind, target: &str) -> Refusal {
-        Refusal {
-            kind,
-            asked: target.into(),
-            target: target.into(),
-            exists: true,
-            is_directory: false,
-            syscall: "openat".into(),
-            pid: 1,
-            program: Vec::new(),
-            at: Duration::ZERO,
-            reason: Reason::NotGranted,
-        }
-    }
+    use crate::report::Kind;
+    use crate::supervise::testing::refusal;
 
     fn no() -> Declined {
         Declined {
@@ -280,5 +266,51 @@ mod tests {
         }
         log.recent.clear();
         assert!(log.count().is_err());
+    }
+
+    #[test]
+    fn three_questions_in_a_row_without_an_answer_are_the_last() {
+        let mut log = Log::default();
+        log.hear_nothing();
+        log.hear_nothing();
+        log.hear_something();
+        log.hear_nothing();
+        log.hear_nothing();
+        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
+        log.hear_nothing();
+        let considered = log.consider(&refusal(Kind::Read, "/w/a"));
+        assert!(matches!(considered, Considered::Refused(declined) if declined.by.is_none()));
+    }
+
+    #[test]
+    fn a_yes_for_one_call_is_counted_and_not_remembered() {
+        let mut log = Log::default();
+        let refusal = refusal(Kind::Read, "/w/a");
+        let (key, group) = (QuestionKey::of(&refusal), Group::of(&refusal));
+        log.grant(&key, &group, false);
+        assert!(!log.has_granted(&key));
+        assert_eq!(log.granted_beside(&group), 1);
+        log.grant(&key, &group, true);
+        assert!(log.has_granted(&key));
+        assert_eq!((log.granted_beside(&group), log.refused_beside(&group)), (2, 0));
+    }
+
+    #[test]
+    fn more_refused_targets_than_are_remembered_end_all_asking() {
+        let mut log = Log::default();
+        for number in 0..=MOST_REFUSED {
+            log.refuse(&refusal(Kind::Read, &format!("/{number}/a")), no());
+        }
+        let considered = log.consider(&refusal(Kind::Read, "/another/a"));
+        assert!(matches!(considered, Considered::Refused(_)));
+    }
+
+    #[test]
+    fn the_first_reason_to_end_is_the_one_that_is_told() {
+        let mut log = Log::default();
+        log.end(no());
+        log.end(not_opened());
+        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Refused(no()));
+        assert!(log.escalation().is_none());
     }
 }

@@ -190,3 +190,89 @@ impl Approvals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::GrantExtent;
+    use crate::report::{FlagGrant, Kind, Reason};
+    use crate::supervise::state::nested_runs::CallerRuns;
+    use crate::supervise::testing::{Silent, approvals, asking, notification, policy, refusal, run_config};
+
+    impl Approvals {
+        /// Adds a grant that lasts.
+        pub(in crate::supervise) fn open(&self, grant: &FlagGrant) {
+            crate::mutex::write_lock(&self.opened).add(grant, GrantExtent::Subtree, "ada");
+        }
+    }
+
+    fn none() -> Approvals {
+        approvals(asking(Silent), run_config(policy(Vec::new())))
+    }
+
+    pub(super) fn question(id: u64, kind: Kind, target: &str) -> Question {
+        Question {
+            call: PendingCall {
+                notification: notification(id),
+                nested_runs: CallerRuns {
+                    list: Vec::new(),
+                    top: 1,
+                    is_certain: true,
+                },
+                call_grants: CallGrants::default(),
+            },
+            refusal: refusal(kind, target),
+            errno: libc::EACCES,
+        }
+    }
+
+    #[test]
+    fn what_no_grant_would_open_is_refused_plainly() {
+        let approvals = none();
+        let mut never = refusal(Kind::Read, "/x/a");
+        never.reason = Reason::Never("never".into());
+        assert_eq!(approvals.consider(&never), Considered::Plain);
+        assert_eq!(approvals.consider(&refusal(Kind::Execute, "/x/a")), Considered::Plain);
+        assert_eq!(
+            approvals.consider(&refusal(Kind::Read, "/proc/1/status")),
+            Considered::Plain
+        );
+        assert_eq!(approvals.consider(&refusal(Kind::Read, "/x/a")), Considered::Ask);
+    }
+
+    #[test]
+    fn a_question_comes_back_where_no_queue_takes_it() {
+        let approvals = none();
+        let returned = approvals.ask(Box::new(question(7, Kind::Read, "/x/a"))).unwrap_err();
+        assert_eq!(returned.call.notification.id, 7);
+        assert!(!approvals.run_unconfined(Box::new(|| ())));
+    }
+
+    #[test]
+    fn closing_ends_the_queue_and_the_thread_for_tasks() {
+        let approvals = none();
+        let (questions, inbox) = std::sync::mpsc::channel();
+        let (tasks, to_do) = std::sync::mpsc::channel::<Task>();
+        approvals.register(questions, tasks);
+        assert!(approvals.ask(Box::new(question(7, Kind::Read, "/x/a"))).is_ok());
+        assert!(approvals.run_unconfined(Box::new(|| ())));
+        approvals.close();
+        assert!(matches!(inbox.recv(), Ok(Message::Question(_))));
+        assert!(matches!(inbox.recv(), Ok(Message::Over)));
+        assert!(to_do.recv().is_ok() && to_do.recv().is_err());
+        assert!(approvals.ask(Box::new(question(8, Kind::Read, "/x/a"))).is_err());
+    }
+
+    #[test]
+    fn only_the_time_with_an_open_question_is_the_runs_waiting() {
+        let approvals = none();
+        assert_eq!(approvals.waited(), Duration::ZERO);
+        approvals.count_time(true);
+        approvals.count_time(true);
+        approvals.count_time(false);
+        let waited = approvals.waited();
+        assert!(waited > Duration::ZERO);
+        approvals.count_time(false);
+        assert_eq!(approvals.waited(), waited);
+    }
+}

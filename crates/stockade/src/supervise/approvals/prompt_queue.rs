@@ -1,5 +1,9 @@
 //! The prompt queue: the thread that keeps a run's questions. It asks one at a time per group, receives the answers,
 //! and checks on waiting calls: a signal takes a call back, and none waits longer than the timeout.
+//!
+//! It shares the first worker's descriptors and domain. One question stands for all calls with the same target, and
+//! only so many are asked (`log.rs`). Of several calls that wait for a yes for once the first is made; the others ask
+//! again. What a yes turns out not to open isn't asked about again. The end of the target withdraws the question.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -556,3 +560,6 @@ fn by_stockade(reason: &str) -> Declined {
         reason: Some(reason.into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

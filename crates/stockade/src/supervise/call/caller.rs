@@ -240,3 +240,94 @@ fn unreadable(error: &io::Error) -> Errno {
         _ => Errno(libc::EPERM),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::{notification, worker_fds};
+
+    /// Acts on a caller that is the test's own thread.
+    fn with<T>(act: impl FnOnce(&Caller<'_>) -> T) -> T {
+        let fds = worker_fds();
+        act(&Caller::new(&fds, &notification(1)))
+    }
+
+    fn address(bytes: &[u8]) -> u64 {
+        bytes.as_ptr() as u64
+    }
+
+    #[test]
+    fn a_string_is_read_up_to_its_first_nul() {
+        let memory = [&b"/w/a\0behind"[..], &[b'x'; 4096]].concat();
+        let read = with(|caller| caller.string(address(&memory), 4096, libc::ENAMETOOLONG));
+        assert_eq!(read.unwrap().as_bytes(), b"/w/a");
+    }
+
+    #[test]
+    fn a_string_longer_than_a_page_is_read_in_pieces() {
+        let mut memory = vec![b'x'; 10_000];
+        *memory.last_mut().unwrap() = 0;
+        let read = with(|caller| caller.string(address(&memory), 20_000, libc::E2BIG));
+        assert_eq!(read.unwrap().as_bytes().len(), 9_999);
+    }
+
+    #[test]
+    fn a_path_without_its_nul_within_the_kernels_limit_is_too_long() {
+        let mut memory = vec![b'x'; 8192];
+        memory[PATH_MAX] = 0;
+        assert_eq!(
+            with(|caller| caller.path(address(&memory))),
+            Err(Errno(libc::ENAMETOOLONG))
+        );
+        memory[PATH_MAX - 1] = 0;
+        let longest = with(|caller| caller.path(address(&memory))).unwrap();
+        assert_eq!(longest.bytes().len(), PATH_MAX - 1);
+    }
+
+    #[test]
+    fn unmapped_memory_is_a_fault_and_nothing_of_no_bytes() {
+        with(|caller| {
+            assert_eq!(caller.read(8, &mut [0; 4]), Err(Errno(libc::EFAULT)));
+            assert_eq!(caller.write(8, &[0; 4]), Err(Errno(libc::EFAULT)));
+            assert_eq!(caller.read(8, &mut []), Ok(()));
+            assert_eq!(caller.write(8, &[]), Ok(()));
+            assert_eq!(caller.path(8), Err(Errno(libc::EFAULT)));
+        });
+    }
+
+    #[test]
+    fn a_refused_read_is_refused_and_never_a_wrong_address() {
+        let errno = |number| unreadable(&io::Error::from_raw_os_error(number));
+        assert_eq!(errno(libc::EIO), Errno(libc::EFAULT));
+        assert_eq!(errno(libc::ESRCH), Errno(libc::EPERM));
+        assert!(is_refused(&io::Error::from_raw_os_error(libc::ENOSYS)));
+        assert!(!is_refused(&io::Error::from_raw_os_error(libc::EFAULT)));
+    }
+
+    #[test]
+    fn numbers_of_the_thread_come_from_its_status() {
+        with(|caller| {
+            assert_eq!(u32::try_from(caller.process()), Ok(std::process::id()));
+            assert_eq!(caller.status_number::<i32>("Pid:"), Some(caller.thread));
+            assert_eq!(caller.status_number::<i32>("Nothing:"), None);
+            assert_eq!(caller.status_number::<u8>("VmSize:"), None);
+        });
+    }
+
+    #[test]
+    fn a_descriptor_that_is_not_open_is_a_bad_one() {
+        with(|caller| {
+            assert_eq!(caller.descriptor(-1).unwrap_err(), Errno(libc::EBADF));
+            assert_eq!(caller.descriptor(1_000_000).unwrap_err(), Errno(libc::EBADF));
+            assert!(caller.descriptor(0).is_ok());
+        });
+    }
+
+    #[test]
+    fn a_thread_that_no_longer_waits_is_not_confirmed_and_counts_as_interrupted() {
+        with(|caller| {
+            assert_eq!(caller.confirm(), Err(Errno(libc::ESRCH)));
+            assert!(caller.is_interrupted());
+        });
+    }
+}

@@ -243,3 +243,47 @@ fn open_directory(path: &str) -> io::Result<OwnedFd> {
         .open(path)
         .map(OwnedFd::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::{directory, worker_fds};
+
+    #[test]
+    fn an_unreadable_umask_closes_new_files_to_others() {
+        assert_eq!(umask_in("Name:\ta\nUmask:\t0022\n"), 0o022);
+        assert_eq!(umask_in("Name:\ta\n"), 0o077);
+        assert_eq!(umask_in("Umask:\todd\n"), 0o077);
+    }
+
+    #[test]
+    fn a_descriptors_number_is_written_in_digits() {
+        for number in [0, 7, 10, i32::MAX] {
+            let mut buffer = [0; 12];
+            assert_eq!(decimal(number, &mut buffer).to_str().unwrap(), number.to_string());
+        }
+    }
+
+    #[test]
+    fn an_open_object_has_the_kernels_name_and_is_opened_again_by_it() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        std::fs::write(root.join("a"), "text").unwrap();
+        let path = open_directory(root.to_str().unwrap()).unwrap();
+        assert_eq!(fds.name_of(path.as_fd()).unwrap(), root.as_os_str().as_encoded_bytes());
+        let file: OwnedFd = File::open(root.join("a")).unwrap().into();
+        let mut text = String::new();
+        let again = fds.reopen(file.as_fd(), libc::O_RDONLY).unwrap();
+        File::from(again).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+    }
+
+    #[test]
+    fn every_descriptor_of_a_worker_is_kept() {
+        let mut fds = worker_fds();
+        assert_eq!(fds.numbers().len(), 4);
+        fds.control = Some(File::open("/dev/null").unwrap().into());
+        fds.domain = Some(File::open("/dev/null").unwrap().into());
+        assert_eq!(fds.numbers().len(), 6);
+    }
+}

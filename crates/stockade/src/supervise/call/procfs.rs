@@ -202,3 +202,112 @@ pub fn allows(name: &Path, is_own: bool, writes: bool) -> bool {
     let is_direct = depth == if of_thread { 6 } else { 4 };
     is_own && is_direct && (entry == "comm" || entry == "oom_score_adj" || entry == "coredump_filter")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::{notification, worker_fds};
+
+    fn path(name: &str) -> &Path {
+        Path::new(name)
+    }
+
+    #[test]
+    fn the_process_and_the_thread_are_read_from_a_name() {
+        for (name, process, thread) in [
+            ("/proc/12/status", Some(12), None),
+            ("/proc/12", Some(12), None),
+            ("/proc/12/task/13/comm", Some(12), Some(13)),
+            ("/proc/self/status", None, None),
+            ("/proc/sys/kernel", None, None),
+            ("/proc", None, None),
+            ("/w/proc/12", None, None),
+            ("/proc/12x", None, None),
+        ] {
+            assert_eq!(process_of(path(name)), process, "{name}");
+            assert_eq!(thread_of(path(name)), thread, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_another_reader_would_take_for_another_object_is_personal() {
+        assert!(is_personal(path("/proc/12/status")));
+        assert!(is_personal(path("/mnt/proc/uptime")));
+        assert!(!is_personal(path("/proc/uptime")));
+    }
+
+    #[test]
+    fn the_callers_own_directories_of_links_are_known_and_no_others() {
+        let own = |name: &str| own_directory(name.as_bytes(), 12);
+        assert_eq!(own("/proc/12"), Some(OwnDirectory::Top));
+        assert_eq!(own("/proc/12/task/13"), Some(OwnDirectory::Top));
+        assert_eq!(own("/proc/12/fd"), Some(OwnDirectory::Descriptors));
+        assert_eq!(own("/proc/12/task/13/fd"), Some(OwnDirectory::Descriptors));
+        assert_eq!(own("/proc/12/ns"), Some(OwnDirectory::Other));
+        assert_eq!(own("/proc/12/task"), Some(OwnDirectory::Other));
+        assert_eq!(own("/proc/13/fd"), None);
+        assert_eq!(own("/w"), None);
+    }
+
+    #[test]
+    fn a_process_changes_a_few_of_its_own_entries_and_nothing_of_anothers() {
+        for entry in ["comm", "oom_score_adj", "coredump_filter"] {
+            for name in [format!("/proc/12/{entry}"), format!("/proc/12/task/13/{entry}")] {
+                assert!(allows(path(&name), true, true), "{name}");
+                assert!(!allows(path(&name), false, true), "{name}");
+            }
+        }
+        for name in [
+            "/proc/12/oom_adj",
+            "/proc/12/attr/comm",
+            "/proc/12/comm/comm",
+            "/proc/12/setgroups",
+        ] {
+            assert!(!allows(path(name), true, true), "{name}");
+        }
+    }
+
+    #[test]
+    fn memory_is_open_to_its_own_process_alone_and_other_entries_to_the_run() {
+        assert!(allows(path("/proc/12/mem"), true, true));
+        assert!(!allows(path("/proc/12/mem"), false, false));
+        assert!(!allows(path("/proc/12/task/13/mem"), false, false));
+        assert!(allows(path("/proc/12/maps"), false, false));
+    }
+
+    #[test]
+    fn a_process_is_below_those_that_started_it_and_not_below_itself() {
+        let fds = worker_fds();
+        let own = std::process::id().try_into().unwrap();
+        assert!(is_below(&fds, fds.warden, own));
+        assert!(!is_below(&fds, own, own));
+        assert!(!is_below(&fds, own, fds.warden));
+        assert!(!is_below(&fds, fds.warden, i32::MAX));
+    }
+
+    #[test]
+    fn the_ancestors_of_a_thread_end_with_the_warden() {
+        let fds = worker_fds();
+        let ancestors = ancestry(&fds, nix::unistd::gettid().as_raw()).unwrap();
+        // The warden itself isn't read.
+        assert!(
+            ancestors
+                .iter()
+                .all(|ancestor| ancestor.process != 1 && ancestor.started > 0)
+        );
+        assert_eq!(ancestry(&fds, i32::MAX), None);
+    }
+
+    #[test]
+    fn the_callers_own_entries_are_not_foreign() {
+        let fds = worker_fds();
+        let caller = Caller::new(&fds, &notification(1));
+        let own = format!("/proc/{}/status", std::process::id());
+        assert_eq!(refuse_foreign(&fds, &caller, path(&own)), Ok(()));
+        assert_eq!(refuse_foreign(&fds, &caller, path("/proc/uptime")), Ok(()));
+        assert_eq!(
+            refuse_foreign(&fds, &caller, path("/proc/1/status")),
+            Err(Errno(libc::EACCES))
+        );
+    }
+}

@@ -20,3 +20,16 @@ impl Registers {
         self.0[index]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_argument_is_the_low_half_of_its_register() {
+        let registers = Registers([0xffff_ffff_0000_0001, u64::MAX, 0, 0, 0, 0]);
+        assert_eq!((registers.int(0), registers.word(0)), (1, 1));
+        assert_eq!((registers.int(1), registers.word(1)), (-1, u32::MAX));
+        assert_eq!(registers.long(0), 0xffff_ffff_0000_0001);
+    }
+}

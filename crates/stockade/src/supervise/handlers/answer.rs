@@ -1,4 +1,9 @@
 //! The supervisor's answers to calls.
+//!
+//! A descriptor is injected (`ADDFD`), the supervisor's copy closed, and then the call answered with its number.
+//! `ADDFD` with `SEND` would do both in one step and is never used: the copy would live on past the answer, so that
+//! "write, close, execute" meets `ETXTBSY`, locks outlive their `close`, and a FIFO has no end; and stopping Stockade
+//! while that call sleeps makes the target's open answer 0.
 
 use std::os::fd::OwnedFd;
 

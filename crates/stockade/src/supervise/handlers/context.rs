@@ -1,4 +1,7 @@
 //! One call as a worker handles it: the caller, the policies that judge it, and the thread's domain.
+//!
+//! What is made on behalf gets the caller's umask, so default access lists work. Until a process of the run calls
+//! `umask` all have the one that the run began with, which needs no look at the caller.
 
 use std::cell::Cell;
 use std::ffi::OsStr;

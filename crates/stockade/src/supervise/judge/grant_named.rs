@@ -68,3 +68,65 @@ pub fn of_network(policy: &Policy, access: &Refusal) -> Option<String> {
     }?;
     Some(granted("host", &grant.pattern, &grant.origin))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{HostGrant, ListenGrant, SocketGrant};
+    use crate::supervise::testing::{grant, policy, refusal, run_config};
+
+    fn flag() -> Origin {
+        Origin::Flag("--flag".into())
+    }
+
+    #[test]
+    fn a_path_is_granted_by_itself_or_by_the_tree_around_it() {
+        let mut config = run_config(policy(vec![grant(Access::WRITING, "/w")]));
+        config.scratch = Some("/s".into());
+        let run = RunPolicy::new(config);
+        let named = |kind, path: &str| of_path(&run, kind, Path::new(path)).unwrap_or_default();
+        assert!(named(Kind::Read, "/w/a").starts_with("granted tree `/w`"));
+        assert!(named(Kind::Create, "/w").starts_with("granted path `/w`"));
+        assert!(named(Kind::Delete, "/s/a").starts_with("granted tree `/s`"));
+        assert_eq!(named(Kind::Execute, "/w/a"), "");
+        assert_eq!(named(Kind::Signal, "/w/a"), "");
+    }
+
+    #[test]
+    fn a_socket_is_granted_as_one_and_not_by_a_tree_of_files() {
+        let mut sockets = policy(vec![grant(Access::WRITING, "/w")]);
+        sockets.sockets = vec![SocketGrant {
+            path: "/run/s".into(),
+            origin: flag(),
+        }];
+        let run = RunPolicy::new(run_config(sockets));
+        assert!(
+            of_path(&run, Kind::Socket, Path::new("/run/s"))
+                .unwrap()
+                .contains("socket `/run/s`")
+        );
+        assert_eq!(of_path(&run, Kind::Socket, Path::new("/w/s")), None);
+    }
+
+    #[test]
+    fn hosts_and_ports_are_named_by_their_grants() {
+        let mut network = policy(Vec::new());
+        network.reach = NetworkPolicy::Hosts(vec![HostGrant {
+            pattern: "*.example.com".parse().unwrap(),
+            origin: flag(),
+        }]);
+        network.listen = vec![ListenGrant {
+            port: 8080,
+            origin: flag(),
+        }];
+        let named = |kind, target: &str| of_network(&network, &refusal(kind, target));
+        assert!(
+            named(Kind::Connect, "api.example.com:443")
+                .unwrap()
+                .contains("host `*.example.com`")
+        );
+        assert!(named(Kind::Listen, "127.0.0.1:8080").unwrap().contains("port 8080"));
+        assert_eq!(named(Kind::Connect, "other.example.org:443"), None);
+        assert_eq!(named(Kind::Listen, "127.0.0.1:8081"), None);
+    }
+}

@@ -1,4 +1,14 @@
 //! The proofs for `CONTINUE`: the only way to let the kernel make a call.
+//!
+//! | constructor | why it is safe |
+//! |---|---|
+//! | [`MayContinue::registers_decided`] | nothing in memory was looked at |
+//! | [`MayContinue::open`], [`MayContinue::change`] | Landlock refuses what the policy does, whatever memory holds |
+//! | [`MayContinue::execute`] | Landlock alone decides; it can't be narrowed below that |
+//! | [`MayContinue::access`] | it tells no more than stat(2), which isn't handed over |
+//!
+//! Paths of the base that were continued are remembered by their text, and continued again without a look: Landlock
+//! judges them in any case, and at worst a refusal goes without a note.
 
 use crate::plan::{Reading, Supervision};
 use crate::supervise::call::registers::Registers;
@@ -22,7 +32,7 @@ impl MayContinue {
                 supervision.landlock_abi >= LANDLOCK_TRUNCATE
             }
             (_, RegisterAccess::Writes) | (Reading::Landlock, RegisterAccess::Reads) => true,
-            (Reading::Supervisor, _) => false,
+            (_, RegisterAccess::Neither) | (Reading::Supervisor, _) => false,
         };
         judged.then_some(MayContinue(()))
     }
@@ -60,6 +70,8 @@ pub enum RegisterAccess {
     Writes,
     /// Reading and truncating.
     Truncates,
+    /// Neither, which is access mode 3 of open(2): Landlock asks for no right then, and the kernel truncates all the same.
+    Neither,
     /// Unknown: the flags are in memory.
     Unknown,
 }
@@ -80,21 +92,82 @@ mod tests {
     use super::*;
     use crate::plan::Trace;
 
-    #[test]
-    fn flags_in_memory_are_continued_only_where_landlock_judges_truncating_too() {
-        let at = |landlock_abi, reading| Supervision {
+    const ABIS: std::ops::RangeInclusive<i32> = 1..=7;
+
+    fn at(landlock_abi: i32, reading: Reading) -> Supervision {
+        Supervision {
             reading,
             trace: Trace::Exact,
             landlock_abi,
-        };
-        let may = |abi, reading, access| MayContinue::open(at(abi, reading), access).is_some();
-        for access in [RegisterAccess::Unknown, RegisterAccess::Truncates] {
-            assert!(may(3, Reading::Landlock, access));
-            assert!(!may(2, Reading::Landlock, access));
-            assert!(!may(7, Reading::Supervisor, access));
         }
-        assert!(may(1, Reading::Landlock, RegisterAccess::Reads));
-        assert!(!may(7, Reading::Supervisor, RegisterAccess::Reads));
-        assert!(may(1, Reading::Supervisor, RegisterAccess::Writes));
+    }
+
+    fn opens(abi: i32, reading: Reading, access: RegisterAccess) -> bool {
+        MayContinue::open(at(abi, reading), access).is_some()
+    }
+
+    fn changes(abi: i32, reading: Reading, change: Change) -> bool {
+        MayContinue::change(at(abi, reading), change).is_some()
+    }
+
+    #[test]
+    fn flags_in_memory_are_continued_only_where_landlock_judges_reading_and_truncating() {
+        for abi in ABIS {
+            assert_eq!(
+                opens(abi, Reading::Landlock, RegisterAccess::Unknown),
+                abi >= 3,
+                "{abi}"
+            );
+            assert!(!opens(abi, Reading::Supervisor, RegisterAccess::Unknown), "{abi}");
+        }
+    }
+
+    #[test]
+    fn truncating_while_reading_is_continued_only_where_landlock_judges_both() {
+        for abi in ABIS {
+            assert_eq!(
+                opens(abi, Reading::Landlock, RegisterAccess::Truncates),
+                abi >= 3,
+                "{abi}"
+            );
+            assert!(!opens(abi, Reading::Supervisor, RegisterAccess::Truncates), "{abi}");
+        }
+    }
+
+    #[test]
+    fn reading_is_continued_only_where_landlock_grants_no_more_of_it_than_the_policy() {
+        for abi in ABIS {
+            assert!(opens(abi, Reading::Landlock, RegisterAccess::Reads), "{abi}");
+            assert!(!opens(abi, Reading::Supervisor, RegisterAccess::Reads), "{abi}");
+        }
+    }
+
+    #[test]
+    fn writing_by_the_registers_is_continued_whoever_judges_reading() {
+        for abi in ABIS {
+            for reading in [Reading::Landlock, Reading::Supervisor] {
+                assert!(opens(abi, reading, RegisterAccess::Writes), "{abi} {reading:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_open_that_landlock_asks_no_right_for_is_never_continued() {
+        for abi in ABIS {
+            for reading in [Reading::Landlock, Reading::Supervisor] {
+                assert!(!opens(abi, reading, RegisterAccess::Neither), "{abi} {reading:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_is_continued_from_the_abi_on_that_handles_it() {
+        for abi in 0..=7 {
+            for reading in [Reading::Landlock, Reading::Supervisor] {
+                assert_eq!(changes(abi, reading, Change::Entry), abi >= 1, "{abi}");
+                assert_eq!(changes(abi, reading, Change::Move), abi >= 2, "{abi}");
+                assert_eq!(changes(abi, reading, Change::Truncate), abi >= 3, "{abi}");
+            }
+        }
     }
 }

@@ -668,3 +668,6 @@ pub fn is_shared_memory(name: &Path) -> bool {
 pub fn is_git_lock(name: &Path) -> bool {
     git_config_of_lock(name).is_some()
 }
+
+#[cfg(test)]
+mod tests;

@@ -314,3 +314,6 @@ impl PolicyStack<'_> {
         self.policies().filter_map(limit).min()
     }
 }
+
+#[cfg(test)]
+mod tests;

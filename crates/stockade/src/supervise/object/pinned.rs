@@ -1,4 +1,4 @@
-//! SystemVObjects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
+//! Objects that the supervisor has pinned with a descriptor of its own. Decisions are made on them and on the kernel's
 //! names for them, never on the path that was asked for.
 
 use crate::supervise::object::identity::Identity;
@@ -316,4 +316,105 @@ impl Place {
 pub fn without_slashes(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
     &path[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::supervise::testing::{directory, identity, pinned, worker_fds};
+
+    #[test]
+    fn a_file_has_its_name_until_it_is_removed() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        fs::write(root.join("a"), "abc").unwrap();
+        let file = pinned(&fds, root.join("a"));
+        assert_eq!((file.name(), file.length()), (root.join("a").as_path(), 3));
+        assert!(file.has_name() && file.is_regular() && !file.is_directory());
+        fs::remove_file(root.join("a")).unwrap();
+        let gone = Pinned::new(&fds, file.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        assert!(!gone.has_name() && !gone.has_lost_its_name());
+    }
+
+    #[test]
+    fn a_file_may_really_be_called_deleted() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        let name = root.join("a (deleted)");
+        fs::write(&name, "").unwrap();
+        assert!(pinned(&fds, &name).has_name());
+    }
+
+    #[test]
+    fn a_file_that_lost_the_name_it_was_opened_by_has_another() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        fs::write(root.join("a"), "").unwrap();
+        fs::hard_link(root.join("a"), root.join("b")).unwrap();
+        let file = pinned(&fds, root.join("a"));
+        assert!(file.has_other_names());
+        fs::remove_file(root.join("a")).unwrap();
+        let left = Pinned::new(&fds, file.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        assert!(left.has_lost_its_name() && !left.has_other_names());
+    }
+
+    #[test]
+    fn the_file_system_is_told_by_the_kernel() {
+        let fds = worker_fds();
+        assert_eq!(pinned(&fds, "/proc/self/status").file_system(), FileSystemKind::Process);
+        assert_eq!(pinned(&fds, "/proc").file_system(), FileSystemKind::Process);
+        assert!(pinned(&fds, "/dev/null").is_device());
+    }
+
+    #[test]
+    fn a_place_is_named_by_its_directory_and_its_component_without_slashes() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        let at = |component: &[u8]| Place::in_directory(pinned(&fds, &root), component).unwrap();
+        assert_eq!(at(b"a//").name(), root.join("a"));
+        assert_eq!(at(b".").name(), root);
+        assert_eq!(at(b"..").name(), root.parent().unwrap());
+        assert!(at(b"a").is_named() && !at(b"..").is_named() && !at(b"./").is_named());
+        let file = root.join("file");
+        fs::write(&file, "").unwrap();
+        let inside = Place::in_directory(pinned(&fds, &file), b"a");
+        assert_eq!(inside.unwrap_err(), Errno(libc::ENOTDIR));
+        let odd = Place::in_directory(pinned(&fds, &root), b"a\0b");
+        assert_eq!(odd.unwrap_err(), Errno(libc::EINVAL));
+    }
+
+    #[test]
+    fn a_look_at_a_place_follows_no_link() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        std::os::unix::fs::symlink("/", root.join("link")).unwrap();
+        let place = Place::in_directory(pinned(&fds, &root), b"link/").unwrap();
+        assert!(place.look().unwrap().is_symlink());
+        let missing = Place::in_directory(pinned(&fds, &root), b"missing").unwrap();
+        assert_eq!(missing.entry().unwrap_err(), Errno(libc::ENOENT));
+    }
+
+    #[test]
+    fn only_the_entry_that_was_made_is_undone() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        let (name, other) = (root.join("a"), root.join("b"));
+        fs::write(&name, "").unwrap();
+        fs::write(&other, "").unwrap();
+        let place = Place::in_directory(pinned(&fds, &root), b"a").unwrap();
+        place.undo(pinned(&fds, &other).as_fd());
+        assert!(name.exists());
+        assert_eq!(place.look().unwrap().identity(), identity(&name));
+        place.undo(pinned(&fds, &name).as_fd());
+        assert!(!name.exists());
+    }
+
+    #[test]
+    fn slashes_at_the_end_are_no_part_of_a_name() {
+        for (path, name) in [("a/", "a"), ("a", "a"), ("/a//", "/a"), ("//", ""), ("", "")] {
+            assert_eq!(without_slashes(path.as_bytes()), name.as_bytes(), "{path}");
+        }
+    }
 }

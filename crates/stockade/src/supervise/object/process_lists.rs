@@ -135,3 +135,42 @@ fn update(list: &OwnedFd, processes: impl Iterator<Item = i32>) -> io::Result<()
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::worker_fds;
+
+    /// The names in a directory.
+    fn names(directory: &OwnedFd) -> HashSet<String> {
+        let path = WorkerFds::path_to(directory.as_fd()).into_string().unwrap();
+        let entries = fs::read_dir(path).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_list_has_the_caller_and_no_process_outside_the_run() {
+        let (fds, lists) = (worker_fds(), ProcessLists::default());
+        assert!(lists.is_empty());
+        let own = std::process::id().try_into().unwrap();
+        let list = lists.open(&fds, own, own).unwrap();
+        let names = names(&list);
+        assert!(names.contains(&own.to_string()) && names.contains("self"));
+        assert!(!names.contains("1"), "{names:?}");
+        lists.clear();
+    }
+
+    #[test]
+    fn a_list_is_known_by_its_identity_until_the_run_is_over() {
+        let (fds, lists) = (worker_fds(), ProcessLists::default());
+        let own = std::process::id().try_into().unwrap();
+        let list = lists.open(&fds, own, own).unwrap();
+        assert!(lists.contains(list.as_fd()) && !lists.contains(fds.proc.as_fd()));
+        let place = fds.name_of(list.as_fd()).unwrap();
+        lists.clear();
+        assert!(!lists.contains(list.as_fd()));
+        assert!(!Path::new(&String::from_utf8(place).unwrap()).exists());
+    }
+}

@@ -3,6 +3,11 @@
 //!
 //! Never rewrite the text of a path: a link of the target's to `/proc/self` would then lead to the supervisor's own
 //! entries.
+//!
+//! `self` and `thread-self` at the top of `/proc` become the caller's numbers at each step, behind links too. Magic
+//! links are followed in the caller's own process alone, and entries of processes outside the run are refused. What a
+//! descriptor of the caller's refers to (`/dev/stdout`, `/proc/self/fd/N`, a deleted file) may be opened again no wider
+//! than it is held.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, OsStr};
@@ -75,7 +80,7 @@ impl<'a> PathRequest<'a> {
         self.object_at(base.as_fd(), self.path.text(), last)
     }
 
-    /// The descriptor's own object if the path is empty (`AT_EMPTY_PATH`), else as [`Request::object`].
+    /// The descriptor's own object if the path is empty (`AT_EMPTY_PATH`), else as [`PathRequest::object`].
     pub fn object_or_descriptor(&self, last: Last) -> Result<Pinned, Errno> {
         if !self.path.bytes().is_empty() {
             return self.object(last);
@@ -427,3 +432,6 @@ fn components(path: &[u8]) -> VecDeque<Vec<u8>> {
     }
     list
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,10 @@
 //! The first worker: how the supervisor of a run starts.
+//!
+//! A worker takes its own powers away before it serves, in this order: block all signals; stop sharing descriptors,
+//! umask and working directory with the process; `no_new_privs`; drop all Linux capabilities; start the thread outside
+//! the domain, if the run has an approver; enter the workers' Landlock domain (`launch/workers.rs`); fork the warden;
+//! close every descriptor but its own. So a mistake in the supervisor reaches little beyond what the policy names,
+//! though secrets inside granted trees are among that.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;

@@ -3,6 +3,8 @@
 //! It is started before the first worker confines itself, and starts one further thread per call. That thread reads, resolves and
 //! judges the call unconfined, since Landlock would keep a thread of another domain from reading the target's memory, and confines
 //! itself before the first effect.
+//!
+//! Hosts, ports and sockets need no such thread: no Landlock rule of the workers stands against them.
 
 use std::sync::mpsc::{Sender, channel};
 use std::{io, thread};

@@ -2,6 +2,12 @@
 //!
 //! Every further waiting thread makes each answer slower, so a run starts with one. Another is started when a call
 //! waits while no worker is free for it.
+//!
+//! There are as many as processors and one more at most; a lone worker that found no call waiting for a while looks at
+//! each sixteenth call only. Calls that may take long, a `connect` or an open of a FIFO, get a thread of their own
+//! ([`CallAnswer::Apart`]), so the others go on; their number is limited
+//! ([`crate::supervise::call::threads::SlowCalls`]). Workers end when no process of the run is left. Before Linux 6.11
+//! receiving doesn't end then, so they poll first.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;

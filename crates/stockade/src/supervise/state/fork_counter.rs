@@ -43,3 +43,48 @@ impl ForkCounter {
         has_room
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two processes were allowed at this time.
+    fn allowed_at(time: Instant) -> ForkCounter {
+        ForkCounter {
+            expected: vec![time; 2],
+            free: 0,
+        }
+    }
+
+    #[test]
+    fn half_of_the_room_is_given_without_another_count() {
+        let mut counter = ForkCounter::default();
+        assert!(!counter.knows_room(), "the tree was never counted");
+        assert!(counter.expect_one_more(0, 9));
+        let free = (0..).take_while(|_| counter.knows_room()).count();
+        assert_eq!(free, 4);
+    }
+
+    #[test]
+    fn at_the_limit_there_is_no_room() {
+        let mut counter = ForkCounter::default();
+        assert!(!counter.expect_one_more(9, 9));
+        assert!(!counter.expect_one_more(10, 9));
+        assert!(counter.expect_one_more(8, 9));
+        assert!(!counter.knows_room());
+    }
+
+    #[test]
+    fn processes_that_a_count_may_miss_take_room() {
+        // Allowed in an hour: expected however slow the machine is.
+        let mut counter = allowed_at(Instant::now() + Duration::from_secs(3600));
+        assert!(!counter.expect_one_more(7, 9));
+        assert!(counter.expect_one_more(6, 9));
+    }
+
+    #[test]
+    fn a_process_is_expected_only_until_a_count_shows_it() {
+        let mut counter = allowed_at(Instant::now() - SHOWS_AFTER);
+        assert!(counter.expect_one_more(8, 9));
+    }
+}

@@ -260,3 +260,6 @@ fn index_of(dot_git: &Path) -> Result<(Repository, PathBuf, File), bool> {
         Err(error) => Err(!is_absence(&error) || repository.directory != repository.common),
     }
 }
+
+#[cfg(test)]
+mod tests;

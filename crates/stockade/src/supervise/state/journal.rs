@@ -128,3 +128,119 @@ impl Journal {
         observer.is_some_and(|observer| observer.keep_grant(words, request, answer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::policy::Capabilities;
+    use crate::report::Kind;
+    use crate::supervise::state::nested_runs::NestRequest;
+    use crate::supervise::testing::{journal, policy, refusal, run_config};
+
+    /// Keeps what it is told.
+    #[derive(Default)]
+    struct Listener {
+        wants_all: bool,
+        records: Mutex<Vec<(String, Record)>>,
+        refused: Mutex<Vec<String>>,
+    }
+
+    impl Observer for Listener {
+        fn note(&self, run: &str, record: Record) {
+            lock(&self.records).push((run.to_string(), record));
+        }
+
+        fn refused(&self, _: &str, refused: &Refused) {
+            lock(&self.refused).push(refused.seen.target.clone());
+        }
+
+        fn wants_refused(&self) -> bool {
+            self.wants_all
+        }
+
+        fn wants_allowed(&self) -> bool {
+            self.wants_all
+        }
+    }
+
+    fn observed(wants_all: bool) -> (Journal, Arc<Listener>) {
+        let listener = Arc::new(Listener {
+            wants_all,
+            ..Listener::default()
+        });
+        let observer = RunObserver {
+            run: "run".into(),
+            observer: Arc::clone(&listener) as Arc<dyn Observer>,
+            command: vec!["true".into()],
+            home: None,
+        };
+        let policy = RunPolicy::new(run_config(policy(Vec::new())));
+        (Journal::new(policy, Some(observer), Arc::default()), listener)
+    }
+
+    #[test]
+    fn the_first_refusal_of_a_kind_is_told_and_all_are_counted() {
+        let (journal, listener) = observed(false);
+        for _ in 0..3 {
+            journal.note(refusal(Kind::Read, "/x/a"));
+        }
+        journal.note(refusal(Kind::Read, "/x/b"));
+        let records = lock(&listener.records);
+        assert_eq!(records.len(), 2);
+        assert!(
+            records
+                .iter()
+                .all(|(run, record)| run == "run" && matches!(record, Record::Denied(_)))
+        );
+        assert_eq!(journal.refusals().list()[0].count, 3);
+        assert!(lock(&listener.refused).is_empty() && !journal.tells_all());
+    }
+
+    #[test]
+    fn an_observer_that_wants_each_refusal_gets_each() {
+        let (journal, listener) = observed(true);
+        for _ in 0..3 {
+            journal.note(refusal(Kind::Read, "/x/a"));
+        }
+        assert_eq!(*lock(&listener.refused), ["/x/a"; 3]);
+        assert!(journal.tells_all());
+    }
+
+    #[test]
+    fn a_refusal_is_kept_with_the_reason_behind_it_and_the_calls_before_it() {
+        let mut config = run_config(policy(Vec::new()));
+        config.policy.capabilities = Capabilities::READ;
+        let journal = journal(config);
+        journal.count_call();
+        journal.count_call();
+        journal.note(refusal(Kind::Write, "/w/a"));
+        let refusals = journal.refusals();
+        assert_eq!(refusals.list()[0].first.reason, Reason::Incapable(Capabilities::WRITE));
+        assert_eq!(refusals.list()[0].last_calls, 2);
+    }
+
+    #[test]
+    fn a_nested_runs_own_refusal_is_counted_here_and_explained_there() {
+        let journal = journal(run_config(policy(Vec::new())));
+        let request = NestRequest::of(1, 1, &[]);
+        let number = journal
+            .nested_runs
+            .add(request, run_config(policy(Vec::new())), Duration::ZERO);
+        let nested_run = journal.nested_runs.all().remove(0);
+        let mut refused = refusal(Kind::Write, "/w/a");
+        refused.reason = nested_run.refuses(Reason::NotGranted);
+        journal.note(refused);
+        assert_eq!(nested_run.refusals().list()[0].first.reason, Reason::NotGranted);
+        let refusals = journal.refusals();
+        assert!(matches!(&refusals.list()[0].first.reason, Reason::Inside { run, .. } if Some(*run) == number));
+    }
+
+    #[test]
+    fn without_an_observer_no_record_is_written() {
+        let journal = journal(run_config(policy(Vec::new())));
+        journal.tell(|| unreachable!("there is none"));
+        assert!(!journal.tells_all());
+    }
+}

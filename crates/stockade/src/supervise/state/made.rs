@@ -1,4 +1,4 @@
-//! SystemVObjects that the run has made, and names that were another's.
+//! Objects that the run has made, and names that were another's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use super::system_v_objects::SystemVObjects;
 use crate::real_path::REPOSITORIES;
 use crate::supervise::object::identity::Identity;
 
-/// SystemVObjects that the run has made and may use for that reason.
+/// Objects that the run has made and may use for that reason.
 #[derive(Debug, Default)]
 pub struct Made {
     /// Unix sockets bound to a path.
@@ -236,3 +236,6 @@ impl Made {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

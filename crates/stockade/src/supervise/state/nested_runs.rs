@@ -3,6 +3,11 @@
 //! A process is below a nested run's warden as long as the warden lives, since the warden adopts orphans. The orphans
 //! of a killed warden differ from the outer run's processes only by their filters: a filter is never removed, and the
 //! nested run has one more than its warden had. So it stays listed, and applies to all that may have been below it.
+//!
+//! No filter of the run's own may have a listener: its holder could answer `CONTINUE` for its children. So the outer
+//! run's supervisor judges the calls of a run inside it, by the policies of all runs on the way up. A warden that says
+//! goodbye has ended its tree, and its run is removed; the refusals by its own policy go along its connection, and the
+//! outer run's report counts them (`Reason::Inside`) and explains nothing by them.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -286,5 +291,182 @@ impl NestedRun {
         } else {
             WasInside::Unknown
         }
+    }
+}
+
+#[cfg(test)]
+impl NestRequest {
+    /// A warden of this process number, with these filters, in the nested runs of these numbers.
+    pub fn of(process: i32, filters: u32, above: &[usize]) -> NestRequest {
+        NestRequest {
+            warden: Ancestor { process, started: 1 },
+            filters,
+            above: above.to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Capabilities;
+    use crate::report::Kind;
+    use crate::supervise::testing::{notification, policy, refusal, run_config, worker_fds};
+    use stockade_sys::notify::Notification;
+
+    /// Process numbers that no process has.
+    const GONE: [i32; 3] = [i32::MAX - 3, i32::MAX - 2, i32::MAX - 1];
+
+    fn add(runs: &NestedRuns, request: NestRequest) -> usize {
+        runs.add(request, run_config(policy(Vec::new())), Duration::ZERO)
+            .expect("there is room")
+    }
+
+    /// The runs that apply to a caller below these wardens, the nearest first. It has few filters.
+    fn of(runs: &NestedRuns, wardens: &[i32]) -> CallerRuns {
+        of_caller(runs, wardens, &notification(1))
+    }
+
+    fn of_caller(runs: &NestedRuns, wardens: &[i32], notification: &Notification) -> CallerRuns {
+        let fds = worker_fds();
+        let ancestor = |process: &i32| Ancestor {
+            process: *process,
+            started: 1,
+        };
+        let ancestry: Vec<_> = wardens.iter().map(ancestor).collect();
+        let caller = Caller::new(&fds, notification);
+        CallerRuns::new(&runs.all(), &ancestry, &fds, &caller)
+    }
+
+    fn numbers(runs: &CallerRuns) -> Vec<usize> {
+        runs.list.iter().map(|nested_run| nested_run.number()).collect()
+    }
+
+    /// A thread whose filters can't be counted, which may have more than any other.
+    fn uncounted() -> Notification {
+        let mut call = notification(1);
+        call.thread = GONE[2];
+        call
+    }
+
+    /// More filters than any thread of a test has.
+    const MANY: u32 = 1000;
+
+    #[test]
+    fn a_caller_is_in_the_runs_whose_wardens_it_is_below_the_innermost_first() {
+        let runs = NestedRuns::default();
+        let outer = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        let inner = add(&runs, NestRequest::of(GONE[1], MANY, &[outer]));
+        let beside = add(&runs, NestRequest::of(GONE[2], MANY, &[]));
+        let found = of(&runs, &[GONE[1], GONE[0]]);
+        assert_eq!(numbers(&found), [inner, outer]);
+        assert_eq!((found.top, found.innermost()), (GONE[1], Some(inner)));
+        assert!(found.is_certain && !numbers(&found).contains(&beside));
+    }
+
+    #[test]
+    fn a_caller_below_no_warden_with_no_more_filters_than_theirs_is_in_no_nested_run() {
+        let runs = NestedRuns::default();
+        add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        let found = of(&runs, &[]);
+        assert!(found.list.is_empty() && found.innermost().is_none());
+        assert_eq!(found.top, worker_fds().warden);
+    }
+
+    #[test]
+    fn the_run_of_a_killed_warden_applies_to_all_that_may_have_been_below_it() {
+        let runs = NestedRuns::default();
+        let killed = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        assert!(of(&runs, &[]).list.is_empty());
+        let found = of_caller(&runs, &[], &uncounted());
+        assert_eq!((numbers(&found), found.top), (vec![killed], NO_PROCESS));
+    }
+
+    #[test]
+    fn a_killed_wardens_run_still_applies_inside_a_run_that_was_inside_it() {
+        let runs = NestedRuns::default();
+        let killed = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        let inner = add(&runs, NestRequest::of(GONE[1], MANY, &[killed]));
+        let found = of(&runs, &[GONE[1]]);
+        assert_eq!(numbers(&found), [inner, killed]);
+        assert_eq!(found.top, GONE[1]);
+    }
+
+    #[test]
+    fn a_killed_wardens_run_does_not_apply_below_a_living_warden_beside_it() {
+        let runs = NestedRuns::default();
+        add(&runs, NestRequest::of(GONE[0], 1, &[]));
+        let beside = add(&runs, NestRequest::of(GONE[1], 1, &[]));
+        assert_eq!(numbers(&of_caller(&runs, &[GONE[1]], &uncounted())), [beside]);
+    }
+
+    #[test]
+    fn where_the_ancestors_are_unknown_every_nested_run_applies() {
+        let runs = NestedRuns::default();
+        let number = add(&runs, NestRequest::of(GONE[0], MANY, &[]));
+        let fds = worker_fds();
+        // No caller of a test is confirmed.
+        let found = runs.of(&fds, &Caller::new(&fds, &notification(1)));
+        assert_eq!((numbers(&found), found.top), (vec![number], NO_PROCESS));
+        assert!(!found.is_certain && found.innermost().is_none());
+    }
+
+    #[test]
+    fn without_nested_runs_a_caller_is_certainly_in_none() {
+        let fds = worker_fds();
+        let found = NestedRuns::default().of(&fds, &Caller::new(&fds, &notification(1)));
+        assert!(found.is_certain && found.list.is_empty());
+        assert_eq!(found.top, fds.warden);
+    }
+
+    #[test]
+    fn a_run_that_said_goodbye_is_gone_and_its_number_is_not_used_again() {
+        let runs = NestedRuns::default();
+        let first = add(&runs, NestRequest::of(GONE[0], 1, &[]));
+        assert!(runs.remove(first).is_some() && runs.remove(first).is_none());
+        assert!(runs.all().is_empty());
+        assert_ne!(add(&runs, NestRequest::of(GONE[0], 1, &[])), first);
+    }
+
+    #[test]
+    fn connections_and_nested_runs_are_limited() {
+        let runs = NestedRuns::default();
+        assert!((0..MOST).all(|_| runs.connect()) && !runs.connect());
+        runs.disconnect();
+        assert!(runs.connect());
+        for _ in 0..MOST {
+            add(&runs, NestRequest::of(GONE[0], 1, &[]));
+        }
+        let one_more = NestRequest::of(GONE[0], 1, &[]);
+        assert!(
+            runs.add(one_more, run_config(policy(Vec::new())), Duration::ZERO)
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_kept_with_its_run_by_the_reason_of_that_runs_policy() {
+        let runs = NestedRuns::default();
+        let mut config = run_config(policy(Vec::new()));
+        config.policy.capabilities = Capabilities::READ;
+        let number = runs
+            .add(NestRequest::of(GONE[0], 1, &[]), config, Duration::ZERO)
+            .unwrap();
+        runs.note(number, refusal(Kind::Write, "/w/a"), 3);
+        runs.note(number + 1, refusal(Kind::Write, "/w/b"), 4);
+        let all = runs.all();
+        let refusals = all[0].refusals();
+        assert_eq!(refusals.list().len(), 1);
+        assert_eq!(refusals.list()[0].first.reason, Reason::Incapable(Capabilities::WRITE));
+    }
+
+    #[test]
+    fn the_last_call_of_a_nested_run_is_the_highest_number() {
+        let runs = NestedRuns::default();
+        add(&runs, NestRequest::of(GONE[0], 1, &[]));
+        let found = of(&runs, &[GONE[0]]);
+        found.note_call(5);
+        found.note_call(3);
+        assert_eq!(runs.all()[0].last_call(), 5);
     }
 }

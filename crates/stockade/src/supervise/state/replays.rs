@@ -1,4 +1,7 @@
 //! Results whose answers came too late.
+//!
+//! With `WAIT_KILLABLE_RECV` (Linux 5.19) a waiting target can't be interrupted. Without it an interrupted call is made
+//! again: its result is kept for (thread, call, registers) and given then, or a `mkdir` would run twice.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

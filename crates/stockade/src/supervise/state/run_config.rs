@@ -76,3 +76,70 @@ impl RunConfig {
         refusal
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Capabilities;
+    use crate::report::Kind;
+    use crate::supervise::testing::{policy, refusal, run_config};
+
+    fn reason(change: impl FnOnce(&mut RunConfig), refused: Refusal) -> Reason {
+        let mut config = run_config(policy(Vec::new()));
+        change(&mut config);
+        config.policy_reason(refused).reason
+    }
+
+    #[test]
+    fn a_missing_capability_is_told_in_place_of_a_missing_grant() {
+        let readers = |config: &mut RunConfig| config.policy.capabilities = Capabilities::READ;
+        let incapable = Reason::Incapable(Capabilities::WRITE);
+        assert_eq!(reason(readers, refusal(Kind::Create, "/w/a")), incapable);
+        assert_eq!(reason(readers, refusal(Kind::Read, "/w/a")), Reason::NotGranted);
+        assert_eq!(reason(readers, refusal(Kind::Socket, "/w/a")), Reason::NotGranted);
+    }
+
+    #[test]
+    fn in_manual_mode_a_change_is_limited_and_reading_is_not_granted() {
+        let manual = |config: &mut RunConfig| config.policy.mode = Mode::Manual;
+        assert!(matches!(
+            reason(manual, refusal(Kind::Write, "/w/a")),
+            Reason::Limited(_)
+        ));
+        assert_eq!(reason(manual, refusal(Kind::Read, "/w/a")), Reason::NotGranted);
+    }
+
+    #[test]
+    fn any_other_reason_stays() {
+        let mut never = refusal(Kind::Write, "/w/a");
+        never.reason = Reason::Never("never".into());
+        let strict = |config: &mut RunConfig| {
+            config.policy.mode = Mode::Manual;
+            config.policy.capabilities = Capabilities::READ;
+        };
+        assert_eq!(reason(strict, never), Reason::Never("never".into()));
+    }
+
+    #[test]
+    fn what_landlock_reads_is_below_a_native_tree_and_not_the_tree_itself() {
+        let mut config = run_config(policy(Vec::new()));
+        config.native = vec!["/w".into()];
+        let (tree, below, beside) = (Path::new("/w"), Path::new("/w/a"), Path::new("/wa"));
+        assert!(!config.is_read_natively(tree) && config.is_read_natively(below) && !config.is_read_natively(beside));
+        assert!(config.was_looked_through(tree) && config.was_looked_through(below));
+        assert!(!config.was_looked_through(beside));
+    }
+
+    #[test]
+    fn the_scratch_directory_and_the_cache_are_private_and_their_neighbours_are_not() {
+        let mut config = run_config(policy(Vec::new()));
+        assert!(!config.is_private(Path::new("/s")));
+        config.scratch = Some("/s".into());
+        config.cache = Some("/c".into());
+        for private in ["/s", "/s/a", "/c/a"] {
+            assert!(config.is_private(Path::new(private)), "{private}");
+        }
+        assert!(!config.is_private(Path::new("/sa")));
+        assert!(config.is_in_scratch(Path::new("/s/a")) && !config.is_in_cache(Path::new("/s/a")));
+    }
+}

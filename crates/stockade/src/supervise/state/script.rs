@@ -57,3 +57,43 @@ impl Script {
         is_due.then_some(&self.text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    fn script(to_whom: ServedTo) -> Script {
+        Script::new("/w/a.py".into(), b"text".as_slice().into(), to_whom)
+    }
+
+    fn path(text: &str) -> Alleged {
+        Alleged::new(CString::new(text).unwrap())
+    }
+
+    #[test]
+    fn the_interpreter_gets_the_text_as_often_as_it_opens_the_script_before_it_runs() {
+        let script = script(ServedTo::First(2));
+        assert_eq!(script.serve(7, &path("/w/a.py")), Some(&b"text"[..]));
+        assert!(script.serve(7, &path("/w/a.py")).is_some());
+        assert!(script.serve(7, &path("/w/a.py")).is_none());
+    }
+
+    #[test]
+    fn other_processes_get_the_file() {
+        let script = script(ServedTo::All);
+        for _ in 0..3 {
+            assert!(script.serve(7, &path("/w/a.py")).is_some());
+            assert!(script.serve(8, &path("/w/a.py")).is_none());
+        }
+    }
+
+    #[test]
+    fn another_path_is_no_open_of_the_script_and_makes_no_process_its_interpreter() {
+        let script = script(ServedTo::First(1));
+        for other in ["/w/b.py", "/w/./a.py", "a.py", "/w/a.py/"] {
+            assert!(script.serve(8, &path(other)).is_none(), "{other}");
+        }
+        assert!(script.serve(7, &path("/w/a.py")).is_some());
+    }
+}

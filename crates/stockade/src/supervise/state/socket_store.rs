@@ -2,6 +2,8 @@
 //! other way to the target's own socket.
 //!
 //! A copy is kept until the socket is connected or listens; while it lives, the other side sees no end of the stream.
+//!
+//! The workers share one table of descriptors then.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -50,5 +52,37 @@ impl SocketStore {
         let mut kept = lock(&self.0);
         kept.sockets.remove(&number);
         kept.order.retain(|other| *other != number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixDatagram;
+
+    fn kept(store: &SocketStore) -> u64 {
+        let made = OwnedFd::from(UnixDatagram::unbound().unwrap());
+        store.keep(&made).unwrap();
+        socket::number(made.as_fd()).unwrap()
+    }
+
+    #[test]
+    fn a_copy_is_the_same_socket_until_it_is_released() {
+        let store = SocketStore::default();
+        assert!(store.is_empty());
+        let number = kept(&store);
+        let copy = store.copy(number).unwrap();
+        assert_eq!(socket::number(copy.as_fd()).unwrap(), number);
+        store.release(number);
+        assert!(store.copy(number).is_none() && store.is_empty());
+    }
+
+    #[test]
+    fn the_oldest_copy_goes_where_there_are_too_many() {
+        let store = SocketStore::default();
+        let (first, second) = (kept(&store), kept(&store));
+        (2..=MOST).for_each(|_| _ = kept(&store));
+        assert!(store.copy(first).is_none());
+        assert!(store.copy(second).is_some());
     }
 }

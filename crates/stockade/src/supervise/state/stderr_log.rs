@@ -1,6 +1,9 @@
 //! Text that a run writes to its standard error, kept for the report, since programs say there what failed.
 //!
 //! It is bounded, is dropped with the run, and grants or refuses nothing.
+//!
+//! A program lives with most of what it is refused, and its last words tell which refusal it couldn't live with. Each
+//! text has its process, whether it went to `/dev/null`, and how many calls had been handed over.
 
 use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
@@ -112,5 +115,28 @@ mod tests {
             log.add(None, text("y"));
         }
         assert_eq!(texts(&log, None).len(), MAX_TEXTS);
+    }
+
+    #[test]
+    fn a_writer_of_few_texts_is_looked_at_each_time_and_a_loud_one_for_a_moment_no_more() {
+        use crate::supervise::testing::{notification, worker_fds};
+        let fds = worker_fds();
+        let caller = Caller::new(&fds, &notification(1));
+        let mut log = StderrLog::default();
+        let truth = log.is_discarded(&caller);
+        let wrong = |texts| {
+            Some(Writer {
+                thread: caller.thread,
+                is_discarded: !truth,
+                at: Instant::now() + Duration::from_secs(3600),
+                texts,
+            })
+        };
+        log.writer = wrong(LOUD - 1);
+        assert_eq!(log.is_discarded(&caller), truth);
+        log.writer = wrong(LOUD);
+        assert_eq!(log.is_discarded(&caller), !truth);
+        log.writer.as_mut().unwrap().thread += 1;
+        assert_eq!(log.is_discarded(&caller), truth);
     }
 }

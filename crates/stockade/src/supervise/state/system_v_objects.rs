@@ -61,3 +61,45 @@ impl SystemVObjects {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_found_by_its_kind_and_key_until_it_is_gone() {
+        let mut objects = SystemVObjects::default();
+        objects.insert(Kind::Memory, 5, 77, 4096);
+        assert_eq!(objects.of_key(Kind::Memory, 77), Some((5, 4096)));
+        assert_eq!(objects.of_key(Kind::Semaphores, 77), None);
+        assert!(objects.contains(Kind::Memory, 5) && !objects.contains(Kind::Semaphores, 5));
+        objects.forget(Kind::Memory, 5);
+        assert_eq!(objects.of_key(Kind::Memory, 77), None);
+    }
+
+    #[test]
+    fn a_private_object_is_found_by_no_key() {
+        let mut objects = SystemVObjects::default();
+        objects.insert(Kind::Memory, 5, libc::IPC_PRIVATE, 4096);
+        assert_eq!(objects.of_key(Kind::Memory, libc::IPC_PRIVATE), None);
+    }
+
+    #[test]
+    fn memory_is_what_segments_have_and_not_the_number_of_semaphores() {
+        let mut objects = SystemVObjects::default();
+        objects.insert(Kind::Memory, 1, 1, 4096);
+        objects.insert(Kind::Memory, 2, 2, 8192);
+        objects.insert(Kind::Semaphores, 3, 3, 100);
+        assert_eq!(objects.memory(), 12288);
+    }
+
+    #[test]
+    fn a_run_has_no_more_objects_than_there_is_room_for() {
+        let mut objects = SystemVObjects::default();
+        for id in 0..256 {
+            assert!(objects.has_room(), "{id}");
+            objects.insert(Kind::Memory, id, id + 1, 1);
+        }
+        assert!(!objects.has_room());
+    }
+}

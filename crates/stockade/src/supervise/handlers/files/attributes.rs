@@ -125,3 +125,23 @@ fn refuse_powers(name: &CString) -> Handled<()> {
 fn refuse_link(object: &Pinned) -> Handled<()> {
     if object.is_symlink() { fail(libc::EPERM) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_sets_user_attributes_and_access_lists_and_no_powers() {
+        let is_open = |name: &str| refuse_powers(&CString::new(name).unwrap()).is_ok();
+        assert!(is_open("user.a") && is_open("system.posix_acl_access"));
+        for power in [
+            "security.capability",
+            "security.selinux",
+            "trusted.a",
+            "system.a",
+            "userx",
+        ] {
+            assert!(!is_open(power), "{power}");
+        }
+    }
+}

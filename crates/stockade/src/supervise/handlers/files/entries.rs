@@ -357,7 +357,7 @@ fn rename_with(context: &NotifyContext<'_>, from: &DirectoryAndPath, to: &Direct
 enum RenameManner {
     Move,
     Exchange,
-    /// Replaces git's `HEAD` or index: the new content is checked and copied ([`git_renamed`]).
+    /// Replaces git's `HEAD` or index: the new content is checked and copied ([`renamed`]).
     Git,
 }
 
@@ -665,4 +665,27 @@ pub fn truncate(context: &NotifyContext<'_>) -> Handled {
     truncate::refuse_to_grow(context, length)?;
     looks::write(|| file::truncate(&object.path(), length))?;
     Ok(CallAnswer::Value(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::{directory, make, place, worker_fds};
+
+    #[test]
+    fn what_moves_in_a_static_tree_may_be_anything_by_then() {
+        let (_made, root) = directory();
+        let fds = worker_fds();
+        make(&root.join("d"));
+        std::fs::write(root.join("f"), "").unwrap();
+        std::os::unix::fs::symlink("x", root.join("l")).unwrap();
+        let found = |name: &str| place(&fds, &root.join(name)).look();
+        let name = Path::new("/w/old");
+        let directory = Arrival::Directory(name);
+        for (entry, arrival) in [("d", directory), ("f", Arrival::File), ("l", Arrival::Link)] {
+            assert_eq!(arrivals(found(entry), name, IsStatic::No), [arrival]);
+            assert_eq!(arrivals(found(entry), name, IsStatic::Yes), [directory, Arrival::Link]);
+        }
+        assert_eq!(arrivals(None, name, IsStatic::No), [directory, Arrival::Link]);
+    }
 }

@@ -1,5 +1,8 @@
 //! Opening a FIFO blocks until its other side is open. So it runs on a thread of its own while the target is watched: a
 //! signal interrupts the call, and so does the target's end.
+//!
+//! The target is looked at every 5 ms. A signal that it doesn't block answers `EINTR`, one for the whole process only
+//! where this is its first thread, and the blocked open returns.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

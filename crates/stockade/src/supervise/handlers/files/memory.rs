@@ -1,4 +1,7 @@
 //! Memory with a descriptor or a name: `memfd_create`, and the run's own files in `/dev/shm`.
+//!
+//! New names in `/dev/shm` are the run's own, and so is what has one of them; others aren't reachable. All are removed
+//! at the end, so their number is limited.
 
 use std::ffi::CStr;
 use std::io;

@@ -1,4 +1,7 @@
 //! Mode, owner and times. Landlock covers none of them, so the supervisor changes them on the pinned object.
+//!
+//! Reading stays with the kernel (`readlink`, `getxattr`, `listxattr` and their families): it tells as much as `stat`,
+//! and compilers ask so of every directory above every file.
 
 use crate::supervise::object::subject::Subject;
 use std::os::fd::AsFd;

@@ -1,4 +1,8 @@
 //! `open`, `openat`, `openat2`, `creat`.
+//!
+//! A write on behalf may meet `ETXTBSY` after the program's end: a reader of its `stat` holds its memory for that
+//! moment. The launcher reads that for limits, so the open waits for the launcher's look and is tried once more
+//! (`processes/looks.rs`).
 
 use crate::supervise::handlers::checks::refuse_set_user_id;
 use std::ffi::OsStr;
@@ -112,7 +116,8 @@ fn register_access(flags: i32) -> RegisterAccess {
     match flags & libc::O_ACCMODE {
         libc::O_WRONLY | libc::O_RDWR => RegisterAccess::Writes,
         libc::O_RDONLY if flags & libc::O_TRUNC != 0 => RegisterAccess::Truncates,
-        _ => RegisterAccess::Reads,
+        libc::O_RDONLY => RegisterAccess::Reads,
+        _ => RegisterAccess::Neither,
     }
 }
 
@@ -497,5 +502,94 @@ impl Open {
             resolve: 0,
         };
         Ok(file::open(place.parent.as_fd(), place.component(), how)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(flags: i32) -> Open {
+        Open {
+            directory: libc::AT_FDCWD,
+            path: Alleged::empty(),
+            flags,
+            mode: 0,
+            resolve: 0,
+            from_registers: register_access(flags),
+        }
+    }
+
+    #[test]
+    fn the_registers_of_an_open_tell_what_landlock_will_ask_for() {
+        const NEITHER: i32 = libc::O_ACCMODE;
+        for (flags, access) in [
+            (libc::O_RDONLY, RegisterAccess::Reads),
+            (libc::O_RDONLY | libc::O_TRUNC, RegisterAccess::Truncates),
+            (libc::O_WRONLY, RegisterAccess::Writes),
+            (libc::O_RDWR | libc::O_TRUNC, RegisterAccess::Writes),
+            (NEITHER, RegisterAccess::Neither),
+            (NEITHER | libc::O_TRUNC, RegisterAccess::Neither),
+        ] {
+            assert_eq!(register_access(flags), access, "{flags:o}");
+        }
+    }
+
+    #[test]
+    fn an_open_is_judged_for_all_that_the_kernel_does() {
+        let both = Access::READ | Access::WRITE;
+        for (flags, access) in [
+            (libc::O_RDONLY, Access::READ),
+            (libc::O_WRONLY, Access::WRITE),
+            (libc::O_RDWR, both),
+            (libc::O_ACCMODE, both),
+            (libc::O_RDONLY | libc::O_TRUNC, both),
+            (libc::O_WRONLY | libc::O_TMPFILE, Access::WRITE),
+        ] {
+            assert_eq!(open(flags).access(), access, "{flags:o}");
+        }
+    }
+
+    #[test]
+    fn only_an_open_that_reads_and_makes_nothing_is_remembered() {
+        assert!(open(libc::O_RDONLY | libc::O_CLOEXEC).is_plain_read());
+        for flags in [libc::O_CREAT, libc::O_TRUNC, libc::O_RDWR, libc::O_ACCMODE] {
+            assert!(!open(flags).is_plain_read(), "{flags:o}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_last_place_is_kept_where_the_kernel_keeps_it() {
+        assert_eq!(open(libc::O_RDONLY).last(), Last::Follow);
+        assert_eq!(open(libc::O_EXCL).last(), Last::Follow);
+        assert_eq!(open(libc::O_NOFOLLOW).last(), Last::Keep);
+        assert_eq!(open(libc::O_CREAT | libc::O_EXCL).last(), Last::Keep);
+    }
+
+    #[test]
+    fn no_open_makes_a_directory() {
+        let both = libc::O_CREAT | libc::O_DIRECTORY;
+        assert!(refuse_directory_to_create(both).is_err());
+        for flags in [libc::O_CREAT, libc::O_DIRECTORY, both | libc::O_PATH] {
+            assert!(refuse_directory_to_create(flags).is_ok(), "{flags:o}");
+        }
+    }
+
+    #[test]
+    fn openat2_is_as_strict_as_the_kernel() {
+        let flags = |flags: i32| u64::from(flags as u32);
+        let is_taken = |how: (u64, u64, u64)| check_strictly(how.0, how.1, how.2).is_ok();
+        assert!(is_taken((flags(libc::O_CREAT), 0o644, libc::RESOLVE_BENEATH)));
+        assert!(is_taken((flags(libc::O_PATH | libc::O_DIRECTORY), 0, 0)));
+        for refused in [
+            (1 << 40, 0, 0),
+            (0, 0o644, 0),
+            (flags(libc::O_CREAT), 0o10000, 0),
+            (0, 0, 1 << 40),
+            (0, 0, libc::RESOLVE_BENEATH | libc::RESOLVE_IN_ROOT),
+            (flags(libc::O_PATH | libc::O_TRUNC), 0, 0),
+        ] {
+            assert!(!is_taken(refused), "{refused:?}");
+        }
     }
 }

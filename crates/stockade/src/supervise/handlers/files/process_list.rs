@@ -1,4 +1,8 @@
 //! Opens the process list in place of `/proc`.
+//!
+//! The file system tells what is `/proc`, not the name: a second mount of procfs is closed. Its listing would show the
+//! machine's processes, and the filter can't hand over `getdents64` of one directory alone. Paths relative to the list
+//! are resolved from `/proc` and never continued; calls that aren't handed over (`fstatat`) meet empty directories.
 
 use std::os::fd::AsFd;
 use std::path::Path;

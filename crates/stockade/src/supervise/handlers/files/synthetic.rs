@@ -1,5 +1,8 @@
 //! Synthetic files, which the run sees in place of the machine's: those that programs resolve names with, the script that
 //! the run is for, as it was when it was read, and the object that is preloaded.
+//!
+//! An open of `/etc/resolv.conf`, `/etc/hosts` or `/etc/nsswitch.conf` by these names gets a sealed memfd; `stat` shows
+//! the machine's. A grant of `/etc` with named hosts keeps all reads with the supervisor for that.
 
 use crate::network;
 use crate::supervise::handlers::answer::Handled;

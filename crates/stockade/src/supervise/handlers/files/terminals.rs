@@ -1,4 +1,7 @@
 //! Terminals: `/dev/tty` means the caller's, and a pseudo-terminal that the run made is the run's.
+//!
+//! `/dev/tty` is known by the number of the caller's terminal, and is `ENXIO` if the run was neither given it nor made
+//! it. A process that opens `/dev/ptmx` may open the other end.
 
 use crate::supervise::state::pseudo_terminal::PseudoTerminal;
 use std::ffi::CString;
@@ -120,5 +123,23 @@ pub fn note_master(context: &NotifyContext<'_>, object: &Pinned, opened: Borrowe
         context
             .judge
             .note_made(|made| Made::keep(&mut made.terminals, terminal, Made::MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminals_number_has_its_name_in_dev() {
+        for (major, minor, path) in [
+            (136, 3, "/dev/pts/3"),
+            (143, 0, "/dev/pts/0"),
+            (4, 1, "/dev/tty1"),
+            (4, 64, "/dev/ttyS0"),
+            (5, 1, "/dev/console"),
+        ] {
+            assert_eq!(terminal_path(major, minor), path);
+        }
     }
 }

@@ -1,4 +1,9 @@
 //! Moves of directories with a repository to where an index of another repository has a submodule.
+//!
+//! A new index may have a submodule only where no repository is, or one of `.git/modules` that no run can write; and no
+//! repository comes to be where the index has a submodule or a directory. The index is read as git reads it by one
+//! thread, and what would have several threads read it otherwise (`EOIE`, `IEOT`) isn't taken. All of these calls hold
+//! the lock of names, so that none comes between; two supervisors have two.
 
 use crate::supervise::handlers::answer::{Handled, fail};
 use std::path::Path;

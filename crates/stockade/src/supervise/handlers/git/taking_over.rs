@@ -144,3 +144,58 @@ fn target_of(directory: &Path, text: &[u8]) -> (PathBuf, bool) {
     }
     (at, is_directory)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::testing::{directory, make};
+
+    fn taken(name: &str, now: Option<&Path>) -> Option<PathBuf> {
+        repository_of(Path::new(name), now)
+    }
+
+    #[test]
+    fn repositories_and_linked_work_trees_are_known_by_their_names() {
+        for name in ["/w/.git", "/w/.hg", "/w/.git/worktrees/a"] {
+            assert!(is_repository(Path::new(name)), "{name}");
+        }
+        for name in ["/w/a", "/w/.gitx", "/w/.git/worktrees", "/w/worktrees/a", "/"] {
+            assert!(!is_repository(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_repository_is_gone_with_what_makes_it_one() {
+        let git = Some(PathBuf::from("/w/.git"));
+        for name in ["/w/.git", "/w/.git/HEAD", "/w/.git/refs", "/w/.git/objects"] {
+            assert_eq!(taken(name, None), git, "{name}");
+        }
+        for name in ["/w/.git/index", "/w/.git/refs/heads", "/w/HEAD", "/"] {
+            assert_eq!(taken(name, None), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_moved_directory_takes_its_repository_along() {
+        let (_made, root) = directory();
+        assert_eq!(taken("/w/old", Some(&root)), None);
+        make(&root.join(".git"));
+        assert_eq!(taken("/w/old", Some(&root)), Some("/w/old/.git".into()));
+    }
+
+    #[test]
+    fn a_links_text_leads_to_where_it_says_or_anywhere() {
+        let (_made, root) = directory();
+        make(&root.join("d"));
+        std::fs::write(root.join("f"), "").unwrap();
+        std::os::unix::fs::symlink("d", root.join("l")).unwrap();
+        let target = |text: &str| target_of(&root, text.as_bytes());
+        let anywhere = (PathBuf::from("/"), true);
+        assert_eq!(target("d"), (root.join("d"), true));
+        assert_eq!(target("./f"), (root.join("f"), false));
+        assert_eq!(target("d/../missing"), (root.join("missing"), false));
+        assert_eq!(target("l/x"), anywhere);
+        assert_eq!(target("missing/.."), anywhere);
+        assert_eq!(target(root.to_str().unwrap()), (root.clone(), true));
+    }
+}

@@ -1,4 +1,7 @@
 //! The network access of a caller: what its run and every nested run that it is in allow.
+//!
+//! A run that may ask (`Policy::asks`) has what named hosts need: sockets, the resolver, the relay. A name that isn't
+//! granted gets a synthetic address without being looked up; the question comes with `connect`.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -136,5 +139,130 @@ impl NetworkAcl for Cleared {
             let seen = Seen::allowed(&access, rule);
             self.run.journal.tell(|| Record::Allowed(seen));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::policy::{GrantExtent, HostGrant, ListenGrant};
+    use crate::profile::Origin;
+    use crate::report::FlagGrant;
+    use crate::supervise::run::RunServices;
+    use crate::supervise::state::nested_runs::NestRequest;
+    use crate::supervise::testing::{Silent, asking, policy, run_config};
+
+    /// A policy that grants these hosts, and the port 8080 to listen on.
+    fn hosts(patterns: &[&str]) -> Policy {
+        let grant = |pattern: &&str| HostGrant {
+            pattern: pattern.parse().unwrap(),
+            origin: Origin::BuiltIn,
+        };
+        Policy {
+            reach: NetworkPolicy::Hosts(patterns.iter().map(grant).collect()),
+            listen: vec![ListenGrant {
+                port: 8080,
+                origin: Origin::BuiltIn,
+            }],
+            ..policy(Vec::new())
+        }
+    }
+
+    fn everything() -> Policy {
+        Policy {
+            reach: NetworkPolicy::Everything,
+            ..policy(Vec::new())
+        }
+    }
+
+    /// What a caller in these nested runs may reach, with an answer about it for one connection.
+    fn cleared(own: Policy, inner: Vec<Policy>, once: Option<&str>, is_asked: bool) -> Cleared {
+        let services = RunServices {
+            asking: is_asked.then(|| asking(Silent)),
+            ..RunServices::default()
+        };
+        let run = Arc::new(Run::new(run_config(own), None, services));
+        for policy in inner {
+            let request = NestRequest::of(1, 1, &[]);
+            run.journal
+                .nested_runs
+                .add(request, run_config(policy), Duration::ZERO)
+                .unwrap();
+        }
+        let mut answered = ApprovedGrants::default();
+        if let Some(pattern) = once {
+            answered.add(&FlagGrant::Host(pattern.parse().unwrap()), GrantExtent::Single, "ada");
+        }
+        Cleared {
+            nested_runs: run.journal.nested_runs.all(),
+            run,
+            once: answered,
+            process: 1,
+            program: Vec::new(),
+            syscall: "connect".into(),
+        }
+    }
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_host_is_reached_where_every_policy_grants_it_by_the_strictest_check() {
+        let named = hosts(&["a.example:443", "b.example"]);
+        let acl = cleared(named, vec![hosts(&["a.example"])], None, false);
+        assert_eq!(acl.name(&name("a.example"), 443), Some(ProtocolCheck::Checked));
+        assert_eq!(acl.name(&name("b.example"), 443), None);
+        assert!(acl.knows(&name("a.example")) && !acl.knows(&name("b.example")));
+        let acl = cleared(everything(), vec![everything()], None, false);
+        assert_eq!(acl.name(&name("b.example"), 22), Some(ProtocolCheck::Anything));
+        assert!(acl.reaches_everything());
+    }
+
+    #[test]
+    fn an_answer_opens_a_host_for_the_run_and_not_what_a_nested_run_refuses() {
+        let acl = cleared(hosts(&[]), Vec::new(), Some("a.example"), true);
+        assert_eq!(acl.name(&name("a.example"), 443), Some(ProtocolCheck::Checked));
+        assert!(acl.knows(&name("a.example")));
+        let acl = cleared(hosts(&[]), vec![hosts(&[])], Some("a.example"), true);
+        assert_eq!(acl.name(&name("a.example"), 443), None);
+    }
+
+    #[test]
+    fn an_address_and_a_port_need_a_grant_of_every_policy() {
+        let address = "192.0.2.1".parse().unwrap();
+        let granting = || hosts(&["192.0.2.1:80"]);
+        assert!(cleared(granting(), vec![granting()], None, false).address(address, 80));
+        assert!(!cleared(granting(), vec![hosts(&[])], None, false).address(address, 80));
+        assert!(!cleared(granting(), Vec::new(), None, false).address(address, 81));
+        let acl = cleared(granting(), vec![everything()], None, false);
+        assert!(acl.may_listen(8080) && !acl.may_listen(8081));
+        assert!(!cleared(granting(), vec![policy(Vec::new())], None, false).may_listen(8080));
+    }
+
+    #[test]
+    fn only_a_run_with_an_approver_is_asked_about_names_and_never_about_localhost() {
+        let may = |acl: &Cleared, text: &str| acl.may_be_asked_for(&name(text));
+        let acl = cleared(hosts(&[]), Vec::new(), None, true);
+        assert!(may(&acl, "a.example") && !may(&acl, "localhost"));
+        assert!(!may(&cleared(hosts(&[]), Vec::new(), None, false), "a.example"));
+        assert!(!may(&cleared(hosts(&[]), vec![hosts(&[])], None, true), "a.example"));
+        let mut files_alone = hosts(&[]);
+        files_alone.asks = Asks::Files;
+        assert!(!may(&cleared(files_alone, Vec::new(), None, true), "a.example"));
+    }
+
+    #[test]
+    fn a_refused_host_is_recorded_with_its_caller() {
+        let acl = cleared(hosts(&[]), Vec::new(), None, false);
+        acl.refuse(Kind::Connect, "a.example:443", "a.example", Reason::NotGranted);
+        let refusals = acl.run.journal.refusals();
+        let first = &refusals.list()[0].first;
+        assert_eq!(
+            (first.target.as_slice(), &*first.syscall),
+            (&b"a.example:443"[..], "connect")
+        );
     }
 }

@@ -67,3 +67,48 @@ pub fn why_not_granted(port: u16) -> Reason {
 pub fn kept_port() -> Reason {
     Reason::Never("the kernel keeps the lowest ports for the administrator".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_mapped_address_is_its_ipv4_one_and_an_unspecified_one_is_loopback() {
+        for (given, meant) in [
+            ("[::ffff:192.0.2.1]:80", "192.0.2.1:80"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("[::ffff:0.0.0.0]:80", "127.0.0.1:80"),
+            ("[2001:db8::1]:80", "[2001:db8::1]:80"),
+        ] {
+            assert_eq!(canonical(address(given)), address(meant), "{given}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_gets_the_judged_address_where_the_given_one_was_unspecified() {
+        let judged_as = |given: &str, domain| judged(address(given), canonical(address(given)), domain);
+        assert_eq!(judged_as("0.0.0.0:80", libc::AF_INET), address("127.0.0.1:80"));
+        assert_eq!(judged_as("[::]:80", libc::AF_INET6), address("[::1]:80"));
+        let mapped = "[::ffff:192.0.2.1]:80";
+        assert_eq!(judged_as(mapped, libc::AF_INET6), address(mapped));
+    }
+
+    #[test]
+    fn an_address_of_another_family_or_too_short_a_one_has_the_kernels_error() {
+        let family = |number: i32| u16::try_from(number).unwrap().to_ne_bytes();
+        assert_eq!(parse(&family(libc::AF_INET)), Err(Errno(libc::EINVAL)));
+        assert_eq!(parse(&family(libc::AF_NETLINK)), Err(Errno(libc::EAFNOSUPPORT)));
+        assert_eq!(parse(b""), Err(Errno(libc::EINVAL)));
+    }
+
+    #[test]
+    fn loopback_is_that_of_the_same_family() {
+        assert_eq!(loopback_of(address("192.0.2.1:1").ip()), address("127.0.0.1:1").ip());
+        assert_eq!(loopback_of(address("[2001:db8::1]:1").ip()), address("[::1]:1").ip());
+    }
+}

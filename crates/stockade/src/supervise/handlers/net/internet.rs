@@ -3,6 +3,19 @@
 //! Addresses are read once, parsed, judged, and passed to the kernel as parsed. Where the policy names hosts, a
 //! connection goes to the relay of [`crate::network`], to a port that the run listens on, or to an address that is
 //! granted as such.
+//!
+//! A socket that waits is to hear the host's own answer. So the worker dials, for a moment itself and then on a thread
+//! of its own, and hands the connected socket to the relay with the announcement. A socket that doesn't wait is left to
+//! the relay.
+//!
+//! Resolvers make a datagram socket and connect it to learn which families there are, and musl fails without one. Where
+//! hosts are named the supervisor makes it and calls `shutdown(SHUT_RDWR)` before it hands the socket over: no later
+//! `connect` takes that back, and every sending is `EPIPE`.
+//!
+//! `bind` changes an unspecified address into loopback and notes the socket. With port 0 and no grant it may be the
+//! near end of a connection, so `listen` takes only noted ones, and binds what isn't bound. `listen` notes the socket's
+//! inode and address. A connect to that address passes while the kernel (sock_diag(7)) has that inode listening there,
+//! so a port that was closed and taken by somebody else isn't the run's any more.
 
 use std::collections::VecDeque;
 use std::io;

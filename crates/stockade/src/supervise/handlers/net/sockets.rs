@@ -1,5 +1,9 @@
 //! `connect` and `bind`, on the target's own socket. The address is read once, decisions are made on that copy, and no
 //! call is ever continued.
+//!
+//! A path is pinned and connected through its descriptor. `bind` uses the target's own text, since that is the address
+//! which the socket has afterwards, on a thread that Landlock lets make sockets below the pinned directory alone.
+//! Sockets that the run bound are reachable; others need a grant, and some well-known ones a grant of their own name.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

@@ -3,6 +3,9 @@
 //! Such a run gets a unix stream when it asks for TCP. Internet addresses mean nothing to that socket, so the run
 //! reaches no more than without one; but `connect` and `bind` show which host and port it wanted. Lookups go to a
 //! nameserver that knows no names: then one end of a pair replaces the stream, and no other process can get in between.
+//!
+//! TCP options on it do nothing and succeed, and this machine's addresses are told as 127.0.0.1. Package managers are
+//! told by variables not to try again (`policy/environment.rs`).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,5 +1,8 @@
 //! Calls that act on other processes by number, calls that no run may make, and new processes if they are counted.
 //! Registers alone decide all of them.
+//!
+//! Where a limit of processes isn't kept by a control group, each process and thread is counted, one at a time; near
+//! the limit a call waits until the last ones can be seen.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -249,3 +249,77 @@ impl Drop for NestConnection {
         self.run.journal.nested_runs.disconnect();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Access, DenialKind};
+    use crate::supervise::testing::{denial, policy, run_config};
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    /// What the other end receives of these bytes.
+    fn received(bytes: &[u8], largest: usize) -> Option<Vec<u8>> {
+        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.write_all(bytes).unwrap();
+        drop(ours);
+        receive(&mut theirs, largest, soon())
+    }
+
+    #[test]
+    fn a_request_has_its_length_before_it() {
+        assert_eq!(received(b"\x03\0\0\0abc", 3).as_deref(), Some(&b"abc"[..]));
+        assert_eq!(received(b"\0\0\0\0", 3).as_deref(), Some(&b""[..]));
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_or_ends_too_early_is_none() {
+        assert_eq!(received(b"\x04\0\0\0abcd", 3), None);
+        assert_eq!(received(b"\x03\0\0\0ab", 3), None);
+        assert_eq!(received(b"\x03\0", 3), None);
+        assert_eq!(received(b"\xff\xff\xff\xff", 3), None);
+    }
+
+    #[test]
+    fn a_request_that_comes_too_late_is_none() {
+        let (_ours, mut theirs) = UnixStream::pair().unwrap();
+        assert_eq!(receive(&mut theirs, 3, Instant::now()), None);
+    }
+
+    #[test]
+    fn a_policy_goes_over_the_wire_as_it_is() {
+        let mut config = run_config(policy(Vec::new()));
+        config.scratch = Some("/s".into());
+        config.starts = 3;
+        let sent: NestedPolicy = serde_json::from_slice(&request(config)).unwrap();
+        assert_eq!(sent.policy, policy(Vec::new()));
+        assert_eq!((sent.scratch.unwrap().0, sent.starts), ("/s".into(), 3));
+    }
+
+    #[test]
+    fn globs_that_would_take_long_to_compile_are_refused() {
+        let with = |glob: &str| {
+            let mut policy = policy(Vec::new());
+            let target = Target::Glob {
+                below: "/w".into(),
+                glob: glob.into(),
+            };
+            policy.denials.push(denial(target, Access::all(), DenialKind::Explicit));
+            is_reasonable(&policy)
+        };
+        assert!(with("**/*.pem"));
+        assert!(!with(&"{a,b}".repeat(33)));
+        assert!(!with(&"a".repeat(5000)));
+    }
+
+    #[test]
+    fn more_denials_than_there_is_room_for_are_refused() {
+        let mut policy = policy(Vec::new());
+        policy.denials = vec![denial(Target::GitDirectories, Access::all(), DenialKind::Guarded); 4097];
+        assert!(!is_reasonable(&policy));
+        policy.denials.pop();
+        assert!(is_reasonable(&policy));
+    }
+}

@@ -260,3 +260,16 @@ fn to_many(context: &NotifyContext<'_>, signal: i32, is_meant: impl Fn(&PinnedPr
     }
     result.map(|()| CallAnswer::Value(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_of_a_descriptor_is_read_from_its_information() {
+        assert_eq!(numbered("pos:\t0\nPid:\t12\nNSpid:\t12\n"), Some(12));
+        assert_eq!(numbered("Pid:\t-1\n"), Some(-1));
+        assert_eq!(numbered("NSpid:\t12\n"), None);
+        assert_eq!(numbered("Pid:\todd\n"), None);
+    }
+}
