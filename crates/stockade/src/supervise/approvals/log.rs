@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn more_refused_targets_than_are_remembered_end_all_asking() {
         let mut log = Log::default();
-        for number in 0..=MOST_REFUSED {
+        for number in 0..=MAX_REFUSED {
             log.refuse(&refusal(Kind::Read, &format!("/{number}/a")), no());
         }
         let considered = log.consider(&refusal(Kind::Read, "/another/a"));

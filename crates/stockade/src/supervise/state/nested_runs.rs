@@ -431,10 +431,10 @@ mod tests {
     #[test]
     fn connections_and_nested_runs_are_limited() {
         let runs = NestedRuns::default();
-        assert!((0..MOST).all(|_| runs.connect()) && !runs.connect());
+        assert!((0..MAX).all(|_| runs.connect()) && !runs.connect());
         runs.disconnect();
         assert!(runs.connect());
-        for _ in 0..MOST {
+        for _ in 0..MAX {
             add(&runs, NestRequest::of(GONE[0], 1, &[]));
         }
         let one_more = NestRequest::of(GONE[0], 1, &[]);

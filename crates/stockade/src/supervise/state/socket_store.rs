@@ -81,7 +81,7 @@ mod tests {
     fn the_oldest_copy_goes_where_there_are_too_many() {
         let store = SocketStore::default();
         let (first, second) = (kept(&store), kept(&store));
-        (2..=MOST).for_each(|_| _ = kept(&store));
+        (2..=MAX).for_each(|_| _ = kept(&store));
         assert!(store.copy(first).is_none());
         assert!(store.copy(second).is_some());
     }

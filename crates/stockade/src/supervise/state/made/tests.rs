@@ -121,7 +121,7 @@ fn a_claim_without_an_object_counts_as_moved() {
 #[test]
 fn beyond_the_room_for_names_every_name_was_anothers() {
     let made = Made {
-        vacated: (0..Made::MOST_VACATED)
+        vacated: (0..Made::MAX_VACATED)
             .map(|number| (number.to_string().into(), None))
             .collect(),
         ..Made::default()

@@ -33,10 +33,10 @@ fn no_more_than_twenty_questions_are_asked_within_a_minute() {
 #[test]
 fn more_waiting_calls_than_there_is_room_for_are_refused() {
     let mut bench = Bench::new();
-    for number in 0..=MOST_WAITING {
+    for number in 0..=MAX_WAITING {
         bench.read(&format!("/x/{number}"));
     }
-    assert_eq!((bench.open().len(), bench.queue.waiting.len()), (1, MOST_WAITING));
+    assert_eq!((bench.open().len(), bench.queue.waiting.len()), (1, MAX_WAITING));
     assert_eq!(bench.served(), []);
     let one_more = bench.read("/x/more");
     assert_eq!(bench.served(), [Refused(one_more, REFUSED)]);
