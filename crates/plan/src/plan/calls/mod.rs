@@ -150,7 +150,8 @@ pub enum Memfds {
 pub enum Truncation {
     /// Landlock, from ABI 3.
     Landlock,
-    /// The filter: no `truncate`, and no `O_TRUNC` without write access. Landlock judges opens for writing in every ABI.
+    /// The filter: no `truncate`, no `O_TRUNC` without write access, no access mode 3. Landlock judges opens for writing in every
+    /// ABI.
     Filter,
 }
 

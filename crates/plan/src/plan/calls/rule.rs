@@ -425,19 +425,37 @@ const TRUNCATING_READ: Test = Test::Masked {
     value: libc::O_TRUNC as u32,
 };
 
+/// Access mode 3: neither reading nor writing. Landlock requires no right for it, and the kernel truncates all the same.
+const NEITHER: Test = Test::Masked {
+    mask: libc::O_ACCMODE as u32,
+    value: libc::O_ACCMODE as u32,
+};
+
 static OPEN: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(1, TRUNCATING_READ)],
-        then: EPERM,
-    }],
+    cases: &[
+        Case {
+            when: &[Condition::low(1, TRUNCATING_READ)],
+            then: EPERM,
+        },
+        Case {
+            when: &[Condition::low(1, NEITHER)],
+            then: EPERM,
+        },
+    ],
     otherwise: Action::Allow,
 };
 
 static OPENAT: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(2, TRUNCATING_READ)],
-        then: EPERM,
-    }],
+    cases: &[
+        Case {
+            when: &[Condition::low(2, TRUNCATING_READ)],
+            then: EPERM,
+        },
+        Case {
+            when: &[Condition::low(2, NEITHER)],
+            then: EPERM,
+        },
+    ],
     otherwise: Action::Allow,
 };
 
