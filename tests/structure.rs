@@ -276,3 +276,43 @@ fn each_promise_names_its_tests_and_each_test_its_promise() {
     let unknown: Vec<_> = kept.keys().filter(|id| !promised.contains_key(*id)).collect();
     assert!(unknown.is_empty(), "no promises: {unknown:?}");
 }
+
+/// The types of what enforces and decides, beside tests.
+#[test]
+fn a_type_name_stands_once_in_a_crate() {
+    for (name, directory) in crates() {
+        if ![
+            "stockade",
+            "stockade-policy",
+            "stockade-plan",
+            "stockade-report",
+            "stockade-network",
+            "stockade-sys",
+        ]
+        .contains(&name.as_str())
+        {
+            continue;
+        }
+        let mut found = Vec::new();
+        sources(&directory.join("src"), &[], &mut found);
+        let mut seen = BTreeSet::new();
+        for line in found.iter().flat_map(|(_, source)| source.lines()) {
+            let public = line.strip_prefix("pub").unwrap_or(line);
+            let public = public
+                .strip_prefix("(super)")
+                .or(public.strip_prefix("(crate)"))
+                .unwrap_or(public);
+            let kinds = ["struct ", "enum ", "trait ", "type "];
+            let Some(rest) = kinds.iter().find_map(|kind| public.trim_start().strip_prefix(kind)) else {
+                continue;
+            };
+            let is_top = !line.starts_with(' ');
+            let type_name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            assert!(
+                !is_top || seen.insert(type_name.to_string()),
+                "{name}: {type_name} stands twice"
+            );
+        }
+        assert!(name == "stockade-sys" || seen.len() > 20, "{name}: {}", seen.len());
+    }
+}

@@ -22,7 +22,7 @@ pub struct Deadline {
 
 impl fmt::Debug for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Patience")
+        f.debug_struct("Deadline")
             .field("at", &self.at)
             .field("state", &self.state)
             .finish_non_exhaustive()

@@ -48,7 +48,7 @@ pub struct DescriptorApprover {
     number: i32,
     /// A copy to wait at while the conversation isn't locked.
     waited_at: OwnedFd,
-    conversation: Mutex<Conversation>,
+    conversation: Mutex<ChannelState>,
     decides_each: bool,
 }
 
@@ -78,7 +78,7 @@ impl DescriptorApprover {
         Ok(DescriptorApprover {
             number,
             waited_at: socket.as_fd().try_clone_to_owned().map_err(closed)?,
-            conversation: Mutex::new(Conversation::new(socket)),
+            conversation: Mutex::new(ChannelState::new(socket)),
             decides_each: false,
         })
     }
@@ -100,7 +100,7 @@ impl DescriptorApprover {
         Answer::no(self.name()).because(format!("the program that is asked {why}"))
     }
 
-    fn with<T>(&self, action: impl FnOnce(&mut Conversation) -> T) -> T {
+    fn with<T>(&self, action: impl FnOnce(&mut ChannelState) -> T) -> T {
         // A panic in another question's thread leaves lines that are cut at worst, and those are a no.
         action(&mut self.conversation.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -168,7 +168,7 @@ enum Step {
 
 /// The lines both ways.
 #[derive(Debug)]
-struct Conversation {
+struct ChannelState {
     socket: UnixStream,
     unsent: Vec<u8>,
     heard: Vec<u8>,
@@ -190,9 +190,9 @@ struct Withdrawn<'a> {
     withdrawn: &'a str,
 }
 
-impl Conversation {
-    fn new(socket: UnixStream) -> Conversation {
-        Conversation {
+impl ChannelState {
+    fn new(socket: UnixStream) -> ChannelState {
+        ChannelState {
             socket,
             unsent: Vec::new(),
             heard: Vec::new(),

@@ -52,7 +52,7 @@ pub enum Missing {
 
 /// Explains the end of a run.
 pub fn explain(list: &[Counted], facts: &FailureFacts<'_>) -> Explanation {
-    let evidence = Evidence::new(facts);
+    let evidence = FailureEvidence::new(facts);
     let (noise, mut candidates): (Vec<_>, Vec<_>) = evidence.candidates(list).into_iter().partition(|one| one.is_noise);
     let noise = noise.into_iter().map(|one| one.index).collect();
     if !facts.failed {
@@ -128,7 +128,7 @@ struct Line {
 }
 
 /// What the run tells, ready for lookup.
-struct Evidence<'a> {
+struct FailureEvidence<'a> {
     facts: &'a FailureFacts<'a>,
     places: ProbePlaces<'a>,
     /// Without what went to `/dev/null`.
@@ -139,11 +139,11 @@ struct Evidence<'a> {
     tells_of_devices: bool,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> FailureEvidence<'a> {
     fn new(facts: &'a FailureFacts<'a>) -> Self {
         let command = facts.command.first().map_or("", String::as_str);
         let lines = lines(facts.run_context.stderr.texts.iter().filter(|text| !text.is_discarded));
-        Evidence {
+        FailureEvidence {
             facts,
             places: ProbePlaces {
                 root: &facts.run_context.policy.root,

@@ -75,7 +75,7 @@ pub(super) fn complete(policy: &mut Policy, surroundings: &Surroundings, walker:
     if let Some((first, _)) = lists.first() {
         let mut inside = LinksInside::new(&policy.root, &own, &first.open);
         let (entries, links) = homes::elsewhere(&first.entries, (looking, &mut inside), walker, &mounts);
-        if looking == homes::Looking::All {
+        if looking == homes::HomesLookedAt::All {
             for of_tree in &repositories {
                 inside.add_of_tree(of_tree, walker);
             }

@@ -98,7 +98,7 @@ fn may_hold_files(place: &Path) -> bool {
 
 /// How links among the listed names are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Looking {
+pub(super) enum HomesLookedAt {
     /// In every home, by listing it.
     All,
     /// In the caller's, one name after the other: in a nested run listing is refused, and reported there.
@@ -106,11 +106,11 @@ pub(super) enum Looking {
 }
 
 /// How links are found from here, and the caller's homes.
-pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
+pub(super) fn looking(surroundings: &Surroundings) -> (HomesLookedAt, Vec<PathBuf>) {
     let own = surroundings.home.iter().chain(&surroundings.named_home).cloned();
     match notify::is_available() {
-        true => (Looking::All, own.collect()),
-        false => (Looking::Own, own.collect()),
+        true => (HomesLookedAt::All, own.collect()),
+        false => (HomesLookedAt::Own, own.collect()),
     }
 }
 
@@ -118,20 +118,20 @@ pub(super) fn looking(surroundings: &Surroundings) -> (Looking, Vec<PathBuf>) {
 /// way. Adds the links inside directories that are closed as a whole.
 pub(super) fn elsewhere(
     entries: &[Entry],
-    (looking, inside): (Looking, &mut LinksInside<'_>),
+    (looking, inside): (HomesLookedAt, &mut LinksInside<'_>),
     walker: &mut Walker,
     mounts: &Mounts,
 ) -> (Vec<Entry>, BTreeSet<PathBuf>) {
     let mut all: BTreeSet<Entry> = entries.iter().cloned().collect();
     let (around, (behind, links)) = match looking {
-        Looking::All => {
+        HomesLookedAt::All => {
             let others = PARENTS_OF_HOMES.iter().flat_map(|parent| children(parent.as_ref()));
             let others = others.take(MAX_HOMES).map(home);
             let around: Vec<Entry> = entries.iter().cloned().chain(others).collect();
             let behind = behind_links(&around, inside, walker);
             (around, behind)
         }
-        Looking::Own => (entries.to_vec(), behind_names(inside.own, walker)),
+        HomesLookedAt::Own => (entries.to_vec(), behind_names(inside.own, walker)),
     };
     all.extend(behind.iter().cloned());
     let mut others: Vec<PathBuf> = mounts
@@ -233,7 +233,7 @@ pub(super) fn may_lead(place: &Path) -> bool {
 }
 
 /// A place to search for links.
-struct Ahead {
+struct HomeAhead {
     entry: Entry,
     /// The listed names below it.
     names: ListedNames,
@@ -250,13 +250,13 @@ fn behind_links(
     let mut found = BTreeSet::new();
     let mut links = BTreeSet::new();
     let mut seen: BTreeSet<Entry> = entries.iter().cloned().collect();
-    let as_written = |entry: &Entry| Ahead {
+    let as_written = |entry: &Entry| HomeAhead {
         entry: entry.clone(),
         names: ListedNames::at(&entry.at),
         is_real: false,
     };
-    let mut ahead: Vec<Ahead> = entries.iter().map(as_written).collect();
-    while let Some(Ahead { entry, names, is_real }) = ahead.pop() {
+    let mut ahead: Vec<HomeAhead> = entries.iter().map(as_written).collect();
+    while let Some(HomeAhead { entry, names, is_real }) = ahead.pop() {
         let Entry { place, at } = entry;
         let real = if is_real {
             place
@@ -292,7 +292,7 @@ fn behind_links(
                 at: at.join(&child.name),
             };
             if seen.insert(entry.clone()) {
-                ahead.push(Ahead {
+                ahead.push(HomeAhead {
                     entry,
                     names,
                     is_real: !child.is_link,

@@ -58,7 +58,7 @@ use crate::report::{Report, RunContext};
 use crate::surroundings::Surroundings;
 use along::Along;
 use asking::Escalating;
-use reads::{Budget, Look, Looking, Unkept};
+use reads::{Budget, Looking, NativeLook, Unkept};
 
 /// A profile with additions: commands run in it.
 ///
@@ -644,7 +644,7 @@ impl Command {
 
 impl Sandbox {
     /// What Landlock alone reads, or why it doesn't; `None` where the supervisor is to judge all of it.
-    fn look(&self, policy: &Policy, ability: Ability) -> Option<Look> {
+    fn look(&self, policy: &Policy, ability: Ability) -> Option<NativeLook> {
         if self.trace == Trace::Exact || !self.profile.native_reads || ability.supervisor == SupervisorAbility::None {
             return None;
         }
@@ -656,7 +656,7 @@ impl Sandbox {
             plan::kept_exact(policy, ability)
         };
         if let Some(kept) = kept {
-            return Some(Look::of(Err(kept)));
+            return Some(NativeLook::of(Err(kept)));
         }
         if !self.makes_nothing {
             self.surroundings.keep_own_places(policy);

@@ -95,17 +95,17 @@ impl Budget<'_> {
 }
 
 /// What was found by looking through a policy's trees.
-pub(super) struct Look {
+pub(super) struct NativeLook {
     /// What Landlock alone reads, or the reason why it can't judge reads alone.
     pub native: Result<Native, KeptExact>,
     /// For later launches.
     pub unkept: Unkept,
 }
 
-impl Look {
+impl NativeLook {
     /// A result that is known without a walk.
-    pub fn of(native: Result<Native, KeptExact>) -> Look {
-        Look {
+    pub fn of(native: Result<Native, KeptExact>) -> NativeLook {
+        NativeLook {
             native,
             unkept: Unkept::default(),
         }
@@ -171,10 +171,10 @@ impl Drop for Looking {
 }
 
 /// Looks through the trees of a policy's chosen grants for what may be opened in them. `state` has what is known of them.
-pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) -> Look {
+pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) -> NativeLook {
     let chosen = || policy.grants.iter().filter(|grant| grant.is_chosen());
     if chosen().next().is_none() {
-        return Look::of(Ok(Native::default()));
+        return NativeLook::of(Ok(Native::default()));
     }
     let matcher = Matcher::new(policy);
     let closings = Closings::of(policy);
@@ -200,7 +200,7 @@ pub(super) fn look(policy: &Policy, state: Option<&Path>, budget: Budget<'_>) ->
         found
     };
     let native = native(policy, &mut walk, &mut through);
-    Look {
+    NativeLook {
         native,
         unkept: Unkept { seen, is_unfinished },
     }

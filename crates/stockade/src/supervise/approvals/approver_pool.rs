@@ -41,10 +41,10 @@ impl ApproverPool {
         faults: Arc<Faults>,
         holds_capabilities: bool,
     ) -> io::Result<ApproverPool> {
-        let (sender, errands) = channel();
+        let (sender, jobs) = channel();
         thread::Builder::new()
-            .name("stockade-asker".into())
-            .spawn(move || serve(&errands, &approver, &faults, holds_capabilities))?;
+            .name("stockade-approver".into())
+            .spawn(move || serve(&jobs, &approver, &faults, holds_capabilities))?;
         Ok(ApproverPool(sender))
     }
 
@@ -57,11 +57,11 @@ impl ApproverPool {
 }
 
 /// Starts a thread for each question, so that one that never returns doesn't hold up the others.
-fn serve(errands: &Receiver<PromptJob>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
+fn serve(jobs: &Receiver<PromptJob>, approver: &Arc<dyn Approver>, faults: &Arc<Faults>, holds_capabilities: bool) {
     if confine::drop_capabilities(holds_capabilities).is_err() {
         return;
     }
-    for job in errands {
+    for job in jobs {
         let (approver, faults) = (Arc::clone(approver), Arc::clone(faults));
         let (number, reply) = (job.number, job.reply.clone());
         let asking = thread::Builder::new()
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn without_a_pool_there_is_no_answer() {
-        let (sender, errands) = channel();
-        drop(errands);
+        let (sender, jobs) = channel();
+        drop(jobs);
         let (job, answers) = job(1, "/x/a");
         ApproverPool(sender).send(job);
         assert_eq!(answer(&answers).1.choice, Choice::Silence);

@@ -57,7 +57,7 @@ use crate::supervise::state::journal::Journal;
 use log::Log;
 
 /// What the thread outside the workers' domain is given to do.
-pub type Task = Box<dyn FnOnce() + Send>;
+pub type UnconfinedTask = Box<dyn FnOnce() + Send>;
 
 /// The approvals of one run.
 pub struct Approvals {
@@ -66,7 +66,7 @@ pub struct Approvals {
     opened: RwLock<ApprovedGrants>,
     log: Mutex<Log>,
     prompt_queue: Mutex<Option<Sender<Message>>>,
-    unconfined: Mutex<Option<Sender<Task>>>,
+    unconfined: Mutex<Option<Sender<UnconfinedTask>>>,
     clock: Mutex<Clock>,
     gate: Arc<Gate>,
 }
@@ -131,7 +131,7 @@ impl Approvals {
     }
 
     /// Gives a task to the thread outside the workers' domain; returns whether there is one.
-    pub fn run_unconfined(&self, task: Task) -> bool {
+    pub fn run_unconfined(&self, task: UnconfinedTask) -> bool {
         let unconfined = lock(&self.unconfined);
         unconfined
             .as_ref()
@@ -139,7 +139,7 @@ impl Approvals {
     }
 
     /// Registers the prompt queue and the thread outside the workers' domain.
-    pub fn register(&self, prompt_queue: Sender<Message>, unconfined: Sender<Task>) {
+    pub fn register(&self, prompt_queue: Sender<Message>, unconfined: Sender<UnconfinedTask>) {
         *lock(&self.prompt_queue) = Some(prompt_queue);
         *lock(&self.unconfined) = Some(unconfined);
     }
@@ -252,7 +252,7 @@ mod tests {
     fn closing_ends_the_queue_and_the_thread_for_tasks() {
         let approvals = none();
         let (questions, inbox) = std::sync::mpsc::channel();
-        let (tasks, to_do) = std::sync::mpsc::channel::<Task>();
+        let (tasks, to_do) = std::sync::mpsc::channel::<UnconfinedTask>();
         approvals.register(questions, tasks);
         assert!(approvals.ask(Box::new(question(7, Kind::Read, "/x/a"))).is_ok());
         assert!(approvals.run_unconfined(Box::new(|| ())));

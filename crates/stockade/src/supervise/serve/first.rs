@@ -15,7 +15,7 @@ use super::pool::WorkerPool;
 use super::unconfined;
 use super::worker::{Worker, serve};
 use crate::fault;
-use crate::supervise::approvals::{ApproverPool, PromptQueue, Task};
+use crate::supervise::approvals::{ApproverPool, PromptQueue, UnconfinedTask};
 use crate::supervise::call::fds::{Copies, Isolation, WorkerFds};
 use crate::supervise::call::threads::STACK;
 use crate::supervise::run::Run;
@@ -121,7 +121,7 @@ fn first(
 }
 
 /// Starts the prompt queue and registers it with the unconfined thread, if the run has an approver.
-fn start_approvals(worker: &Worker, threads: Option<(ApproverPool, Sender<Task>)>) -> io::Result<()> {
+fn start_approvals(worker: &Worker, threads: Option<(ApproverPool, Sender<UnconfinedTask>)>) -> io::Result<()> {
     if let (Some(approvals), Some((approver_pool, unconfined))) = (&worker.run.approvals, threads) {
         let server = Box::new(worker.clone());
         let prompt_queue = PromptQueue::start(server, Arc::clone(approvals), approver_pool)?;
@@ -139,7 +139,7 @@ struct Begun {
     /// The worker's copies of launcher descriptors; the launcher closes the originals.
     copies: Copies,
     /// The channel to the thread outside the workers' domain.
-    unconfined: Option<Sender<Task>>,
+    unconfined: Option<Sender<UnconfinedTask>>,
 }
 
 /// Confines the thread and starts the warden, which inherits the confinement. The run's first message comes from the

@@ -9,11 +9,11 @@
 use std::sync::mpsc::{Sender, channel};
 use std::{io, thread};
 
-use crate::supervise::approvals::Task;
+use crate::supervise::approvals::UnconfinedTask;
 
 /// Starts the thread from a worker that isn't confined yet. It ends with the last sender.
-pub fn start() -> io::Result<Sender<Task>> {
-    let (sender, tasks) = channel::<Task>();
+pub fn start() -> io::Result<Sender<UnconfinedTask>> {
+    let (sender, tasks) = channel::<UnconfinedTask>();
     thread::Builder::new()
         .name("stockade-retry".into())
         .stack_size(64 * 1024)

@@ -172,9 +172,9 @@ fn text(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Identifies the state of a file.
-type Stamp = (u64, u64, u64, i64, i64);
+type FileStamp = (u64, u64, u64, i64, i64);
 
-fn stamp(found: &Metadata) -> Stamp {
+fn stamp(found: &Metadata) -> FileStamp {
     (
         found.dev(),
         found.ino(),
@@ -185,7 +185,7 @@ fn stamp(found: &Metadata) -> Stamp {
 }
 
 /// The index read at a stamp; `None` if it couldn't be parsed.
-type KnownIndex = (Stamp, Option<Arc<Index>>);
+type KnownIndex = (FileStamp, Option<Arc<Index>>);
 
 /// A cache of indexes, each valid until its file changes.
 #[derive(Default)]
