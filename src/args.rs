@@ -511,13 +511,12 @@ pub enum Profile {
         #[arg(long)]
         json: bool,
     },
-    /// Run the `[tests]` of profiles inside the sandbox; exit code 1 if one fails
+    /// Ask the policy about the `[tests]` of profiles; exit code 1 if one fails
     Test {
         /// Profiles, by name or file [default: all]
         #[arg(value_name = "NAME|FILE")]
         names: Vec<String>,
-        /// Use this root and your home in place of temporary ones: no file is made there, so only reads are tried, and the
-        /// policy decides the rest
+        /// Use this root and your home in place of empty ones
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
         /// Print JSON
@@ -539,16 +538,6 @@ pub enum Profile {
     },
     /// Print the JSON Schema of profiles, for editors
     Schema,
-    /// The probe that `test` runs inside the sandbox
-    #[command(hide = true)]
-    Probe {
-        /// The access to try
-        word: String,
-        /// The target of the access
-        target: OsString,
-        /// The expected value of a variable
-        value: OsString,
-    },
 }
 
 #[derive(Debug, Args)]

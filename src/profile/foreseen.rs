@@ -1,4 +1,4 @@
-//! The policy's decision on an attempt: the verdict for attempts that aren't made, the reason for those that are.
+//! The policy's decision on an attempt that a profile's test names.
 
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,5 +1,5 @@
-//! `stockade profile`: lists and shows profiles, and remarks on unwise rules; its submodules run tests and
-//! comparisons.
+//! `stockade profile`: lists and shows profiles, and remarks on unwise rules; its submodules judge tests and
+//! compare.
 //!
 //! Prints to the writer it is given and decides nothing.
 
@@ -7,12 +7,9 @@ mod diff;
 mod foreseen;
 mod idle;
 mod new;
-mod probe;
 mod secrets;
-mod stage;
 mod task;
 mod test;
-mod trial;
 
 use std::fmt::Display;
 use std::io::{self, Write};

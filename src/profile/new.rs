@@ -47,7 +47,7 @@ pub fn new(
 fn text(name: &str, extended: &Profile) -> String {
     let (from, description) = (visible(&extended.name), visible(&extended.description));
     format!(
-        r#"# `stockade profile show {name}` says what this means, `lint` what is unwise in it, and `test` tries its [tests].
+        r#"# `stockade profile show {name}` says what this means, `lint` what is unwise in it, and `test` judges its [tests].
 # `stockade help profiles` has every word; `stockade profile schema` is for editors.
 
 version = 1

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::test::Order;
-use super::{PrintError, diff, idle, new, probe, secrets, test};
+use super::{PrintError, diff, idle, new, secrets, test};
 use crate::REFUSED;
 use crate::args::Profile;
 use crate::message::{Failure, note};
@@ -62,7 +62,6 @@ pub fn profile_task(task: &Profile, out: &mut dyn Write) -> Result<u8, Failure> 
             Ok(u8::from(!differences.are_none()))
         }
         Profile::Schema => out.write_all(SCHEMA.as_bytes()).map_err(failed).map(|()| 0),
-        Profile::Probe { word, target, value } => Ok(probe::probe(word, target, value, out)),
     }
 }
 

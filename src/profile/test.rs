@@ -1,15 +1,21 @@
-//! `stockade profile test`: tries the tests that profiles declare, and reports which hold.
+//! `stockade profile test`: asks the policy about the tests that profiles declare, and reports which hold.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use super::trial::{Bench, Found, Means, TrialError};
+use super::foreseen::{Foreseen, foresee};
 use crate::REFUSED;
 use crate::message::{Failure, note};
+use stockade::Sandbox;
 use stockade::internal::Surroundings;
-use stockade_policy::profile::{self, Attempt, Catalog, Model, ProfileError, Rule, visible};
+use stockade_policy::profile::{self, Anchor, Attempt, Catalog, Model, Profile, ProfileError, Rule, visible};
+
+/// The value that the caller's variables have in a test.
+const VALUE: &str = "stockade-test";
 
 /// The request.
 pub struct Order<'a> {
@@ -24,49 +30,44 @@ pub struct Order<'a> {
 /// One test of a profile and its result.
 struct Promise {
     profile: String,
-    expected: Expected,
+    must_allow: bool,
     rule: Rule<Attempt>,
-    found: Found,
+    found: Foreseen,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expected {
-    Allowed,
-    Denied,
+/// The directories and the environment that a profile is tested with.
+struct World {
+    root: PathBuf,
+    surroundings: Surroundings,
+    /// Holds an empty root and home, and goes with the world; `None` if the caller names the root.
+    _made: Option<TempDir>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Held,
-    Failed,
-    NotTried,
-}
-
-/// Tries all tests of the profiles. The exit code is 1 if a test fails.
+/// Judges all tests of the profiles. The exit code is 1 if a test fails.
 ///
 /// # Errors
-/// A profile can't be loaded; the sandbox can't be had here.
+/// A profile can't be loaded; a run with it would be refused.
 pub fn test(catalog: &Catalog, caller: &Surroundings, order: &Order<'_>, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut promises = Vec::new();
     for name in names(catalog, order.names)? {
-        let tried = of_profile(catalog, caller, &name, order.root.as_deref())?;
-        if tried.is_empty() {
+        let tests = of_profile(catalog, caller, &name, order.root.as_deref())?;
+        if tests.is_empty() {
             note(&format!("the profile `{name}` has no tests"));
         }
         if !order.json {
-            tried
+            tests
                 .iter()
                 .try_for_each(|promise| writeln!(out, "{}", line(promise)))
                 .and_then(|()| out.flush())
                 .map_err(unwritable)?;
         }
-        promises.extend(tried);
+        promises.extend(tests);
     }
     if order.json {
         writeln!(out, "{:#}", document(&promises)).map_err(unwritable)?;
     }
     note(&summary(&promises));
-    let is_broken = promises.iter().any(|promise| promise.verdict() == Verdict::Failed);
+    let is_broken = promises.iter().any(|promise| !promise.holds());
     Ok(u8::from(is_broken))
 }
 
@@ -98,29 +99,111 @@ fn of_profile(
         true => profile::models(caller.models().as_deref()).map_err(unusable)?,
         false => Vec::new(),
     };
-    let probe = std::env::current_exe().map_err(unwritable)?;
-    let bench = Bench {
-        profile: &profile,
-        models: &models,
-        caller,
-        root,
-        probe: &probe,
+    let allowed = tests.must_allow.into_iter().map(|rule| (true, rule));
+    let denied = tests.must_deny.into_iter().map(|rule| (false, rule));
+    let tests: Vec<(bool, Rule<Attempt>)> = allowed.chain(denied).collect();
+    let mut world = match root {
+        Some(root) => World::given(root, caller),
+        None => World::make(&profile, caller).map_err(unwritable)?,
     };
-    let allowed = tests.must_allow.into_iter().map(|rule| (Expected::Allowed, rule));
-    let denied = tests.must_deny.into_iter().map(|rule| (Expected::Denied, rule));
-    let promise = |(expected, rule): (Expected, Rule<Attempt>)| {
-        let mut promise = Promise {
-            profile: profile.name.clone(),
-            expected,
-            found: bench.test(&rule.value).map_err(untried)?,
-            rule,
+    tests.iter().for_each(|(_, rule)| world.set_variable(&rule.value));
+    let profile_name = profile.name.clone();
+    let sandbox = Sandbox::of(profile, world.surroundings.clone(), models).root(&world.root);
+    let policy = sandbox.policy_of_any_command().map_err(|error| Failure {
+        exit_code: REFUSED,
+        ..Failure::from(error)
+    })?;
+    let promise = |(must_allow, rule): (bool, Rule<Attempt>)| Promise {
+        profile: profile_name.clone(),
+        must_allow,
+        found: foresee(
+            &policy,
+            &rule.value,
+            &world.path(&rule.value),
+            &variable_value(&rule.value),
+        ),
+        rule,
+    };
+    Ok(tests.into_iter().map(promise).collect())
+}
+
+impl World {
+    /// An empty root and home of the test's own, so that a profile's tests mean the same everywhere.
+    fn make(profile: &Profile, caller: &Surroundings) -> io::Result<World> {
+        let made = tempfile::Builder::new()
+            .prefix("stockade-test-")
+            .tempdir_in(place(profile, caller))?;
+        let path = std::fs::canonicalize(made.path())?;
+        let (root, home) = (path.join("root"), path.join("home"));
+        std::fs::create_dir(&root)?;
+        std::fs::create_dir(&home)?;
+        let surroundings = Surroundings {
+            directory: root.clone(),
+            configuration: Some(home.join(".config/stockade")),
+            state: Some(home.join(".local/state/stockade")),
+            named_home: Some(home.clone()),
+            home: Some(home),
+            ..caller.clone()
         };
-        if promise.verdict() == Verdict::Failed && promise.found.foreseen.is_none() {
-            promise.found.foreseen = Some(bench.foresee(&promise.rule.value).map_err(untried)?);
+        Ok(World {
+            root,
+            surroundings,
+            _made: Some(made),
+        })
+    }
+
+    /// The user's own root and home.
+    fn given(root: &Path, caller: &Surroundings) -> World {
+        World {
+            root: root.to_path_buf(),
+            surroundings: caller.clone(),
+            _made: None,
         }
-        Ok(promise)
+    }
+
+    /// The path of an attempt that has one.
+    fn path(&self, attempt: &Attempt) -> PathBuf {
+        let home = self.surroundings.home.as_deref();
+        match attempt {
+            Attempt::Path(_, spec) => spec.resolve(&self.root, home.unwrap_or(Path::new("/nonexistent"))),
+            _ => PathBuf::new(),
+        }
+    }
+
+    /// Gives the caller the variable of an attempt.
+    fn set_variable(&mut self, attempt: &Attempt) {
+        if let Attempt::Variable(name) = attempt {
+            let environment = &mut self.surroundings.environment;
+            environment.retain(|(other, _)| other.to_str() != Some(name));
+            environment.push((name.into(), OsString::from(variable_value(attempt))));
+        }
+    }
+}
+
+/// The value that the caller has for the variable of an attempt. Of a `PATH` only directories are passed.
+fn variable_value(attempt: &Attempt) -> String {
+    match attempt {
+        Attempt::Variable(name) if name == "PATH" => "/usr/bin:/bin".to_owned(),
+        _ => VALUE.to_owned(),
+    }
+}
+
+/// The first directory that can hold a new one and that no rule of the profile covers, except one on `/`.
+fn place(profile: &Profile, caller: &Surroundings) -> PathBuf {
+    let rules = profile.read.iter().chain(&profile.write).chain(&profile.exec);
+    let granted: Vec<PathBuf> = rules
+        .filter(|rule| rule.value.anchor == Anchor::Absolute && rule.value.rest != Path::new(""))
+        .map(|rule| Path::new("/").join(&rule.value.rest))
+        .collect();
+    let mut places = ["/var/tmp", "/dev/shm"].map(PathBuf::from).to_vec();
+    places.extend(caller.home.clone());
+    let is_fit = |place: &&PathBuf| {
+        let real = std::fs::canonicalize(place).unwrap_or_default();
+        let is_writable = nix::unistd::access(*place, nix::unistd::AccessFlags::W_OK).is_ok();
+        is_writable && !granted.iter().any(|granted| real.starts_with(granted))
     };
-    allowed.chain(denied).map(promise).collect()
+    let fit = places.iter().find(is_fit).cloned();
+    fit.unwrap_or_else(std::env::temp_dir)
 }
 
 fn unusable(error: ProfileError) -> Failure {
@@ -130,124 +213,58 @@ fn unusable(error: ProfileError) -> Failure {
     }
 }
 
-fn untried(error: TrialError) -> Failure {
-    match error {
-        TrialError::Run(error) => Failure {
-            exit_code: REFUSED,
-            ..Failure::from(error)
-        },
-        other => Failure::new(REFUSED, &other),
-    }
-}
-
 fn unwritable(error: io::Error) -> Failure {
     Failure::new(REFUSED, &error)
 }
 
 impl Promise {
-    fn verdict(&self) -> Verdict {
-        match self.found.is_allowed {
-            None => Verdict::NotTried,
-            Some(is_allowed) if is_allowed == (self.expected == Expected::Allowed) => Verdict::Held,
-            Some(_) => Verdict::Failed,
-        }
+    fn holds(&self) -> bool {
+        self.found.is_allowed == self.must_allow
     }
 
     /// The deciding rule, in words.
     fn because(&self) -> String {
-        let foreseen = self.found.foreseen.as_ref();
-        match foreseen.and_then(|foreseen| foreseen.rule.as_ref()) {
+        match &self.found.rule {
             Some(rule) => format!("by {rule}"),
-            None if self.found.is_allowed == Some(true) => "by the profile as a whole".to_string(),
+            None if self.found.is_allowed => "by the profile as a whole".to_string(),
             None => "since nothing grants it".to_string(),
-        }
-    }
-
-    /// The remark for the person beside the verdict.
-    fn remark(&self) -> String {
-        let found = &self.found;
-        match (self.verdict(), found.means) {
-            (Verdict::Held, Means::Sandbox) => String::new(),
-            (Verdict::Held, Means::Policy) => format!(" (by the policy: {})", found.said),
-            (Verdict::NotTried, _) => format!(": {}", found.said),
-            (Verdict::Failed, Means::Policy) => format!(": the policy {} it, {}", self.does(), self.because()),
-            (Verdict::Failed, Means::Sandbox) => {
-                let is_foreseen = found.foreseen.as_ref().map(|foreseen| foreseen.is_allowed) == found.is_allowed;
-                let why = match is_foreseen {
-                    true => self.because(),
-                    false => "though the policy says otherwise".to_string(),
-                };
-                format!(": the sandbox {} it, {why}", self.does())
-            }
-        }
-    }
-
-    fn does(&self) -> &'static str {
-        match self.found.is_allowed {
-            Some(true) => "allows",
-            _ => "denies",
         }
     }
 }
 
 fn line(promise: &Promise) -> String {
-    let verdict = match promise.verdict() {
-        Verdict::Held => "ok",
-        Verdict::Failed => "FAILED",
-        Verdict::NotTried => "not tried",
+    let expected = if promise.must_allow { "allow" } else { "deny" };
+    let said = format!("{}: must {expected} `{}`", promise.profile, promise.rule.value);
+    let (verdict, why) = match promise.holds() {
+        true => ("ok", String::new()),
+        false => {
+            let decision = decision(promise.found.is_allowed);
+            ("FAILED", format!(": it is {decision}, {}", promise.because()))
+        }
     };
-    let expected = match promise.expected {
-        Expected::Allowed => "must allow",
-        Expected::Denied => "must deny",
-    };
-    let text = format!(
-        "{}: {expected} `{}`{}",
-        promise.profile,
-        promise.rule.value,
-        promise.remark()
-    );
-    format!("{verdict:9}  {}", visible(&text))
+    format!("{verdict:6}  {}", visible(&format!("{said}{why}")))
+}
+
+fn decision(is_allowed: bool) -> &'static str {
+    if is_allowed { "allowed" } else { "denied" }
 }
 
 fn summary(promises: &[Promise]) -> String {
-    let count = |verdict: Verdict| promises.iter().filter(|one| one.verdict() == verdict).count();
-    let by_policy = promises.iter().filter(|one| one.found.means == Means::Policy).count();
-    format!(
-        "{} held, {} failed, {} not tried; {by_policy} decided by the policy alone",
-        count(Verdict::Held),
-        count(Verdict::Failed),
-        count(Verdict::NotTried),
-    )
+    let held = promises.iter().filter(|promise| promise.holds()).count();
+    format!("{held} held, {} failed", promises.len() - held)
 }
 
 fn document(promises: &[Promise]) -> Value {
     let one = |promise: &Promise| {
-        let rule = promise
-            .found
-            .foreseen
-            .as_ref()
-            .and_then(|foreseen| foreseen.rule.as_ref());
         json!({
             "profile": promise.profile,
-            "expected": match promise.expected {
-                Expected::Allowed => "allowed",
-                Expected::Denied => "denied",
-            },
+            "expected": decision(promise.must_allow),
             "access": promise.rule.value.word(),
             "target": promise.rule.value.target(),
             "origin": promise.rule.origin.to_string(),
-            "result": match promise.verdict() {
-                Verdict::Held => "ok",
-                Verdict::Failed => "failed",
-                Verdict::NotTried => "not_tried",
-            },
-            "found": promise.found.is_allowed.map(|is_allowed| if is_allowed { "allowed" } else { "denied" }),
-            "by": match promise.found.means {
-                Means::Sandbox => "sandbox",
-                Means::Policy => "policy",
-            },
-            "said": promise.found.said,
-            "rule": rule.map(ToString::to_string),
+            "result": if promise.holds() { "ok" } else { "failed" },
+            "found": decision(promise.found.is_allowed),
+            "rule": promise.found.rule.as_ref().map(ToString::to_string),
         })
     };
     json!({ "version": 1, "tests": promises.iter().map(one).collect::<Vec<_>>() })

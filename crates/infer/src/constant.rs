@@ -1,6 +1,7 @@
 //! Constant folding for both languages: concatenates, slices and decodes texts, splits paths.
 
-use super::base64::base64;
+use data_encoding::{BASE64_NOPAD, HEXLOWER_PERMISSIVE};
+
 use super::text::Text;
 use super::value::Value;
 
@@ -65,23 +66,24 @@ pub fn letters(text: &str, bounds: Bounds) -> Value {
     part(&all, bounds).into_iter().collect::<String>().as_str().into()
 }
 
-/// Decodes a text from this encoding.
+/// Decodes a text from this encoding, as the languages' libraries read it: whitespace is skipped, and base64 has either
+/// alphabet and optional padding.
 pub fn decoded(text: &str, encoding: &str) -> Option<Value> {
+    let plain = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let of_alphabet = |byte: u8| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => other,
+    };
     let bytes = match encoding {
-        "base64" | "base64url" => base64(text),
-        "hex" => hex(text),
+        "base64" | "base64url" => {
+            let digits: Vec<u8> = plain.filter(|byte| *byte != b'=').map(of_alphabet).collect();
+            BASE64_NOPAD.decode(&digits)
+        }
+        "hex" => HEXLOWER_PERMISSIVE.decode(&plain.collect::<Vec<u8>>()),
         _ => return Some(text.into()),
     };
-    String::from_utf8(bytes?).ok().map(|text| text.as_str().into())
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let letters = text.chars().filter(|letter| !letter.is_whitespace());
-    let digits: Vec<u8> = letters
-        .map(|letter| letter.to_digit(16).map(|digit| digit as u8))
-        .collect::<Option<_>>()?;
-    let pairs = digits.chunks(2).map(|pair| Some(pair[0] * 16 + *pair.get(1)?));
-    pairs.collect()
+    String::from_utf8(bytes.ok()?).ok().map(|text| text.as_str().into())
 }
 
 /// Returns the last component of a path.
@@ -133,6 +135,10 @@ mod tests {
     fn bytes_that_are_no_text_are_not_known() {
         assert_eq!(decoded("2f746d70", "hex"), Some("/tmp".into()));
         assert_eq!(decoded("L3RtcA==", "base64"), Some("/tmp".into()));
+        assert_eq!(decoded("L2V0Yy9o\nb3N0cw", "base64"), Some("/etc/hosts".into()));
+        assert_eq!(decoded("w7_Dvw", "base64url"), decoded("w7/Dvw==", "base64"));
+        assert_eq!(decoded("w7_Dvw", "base64"), Some("ÿÿ".into()));
+        assert_eq!(decoded("a.b", "base64"), None);
         assert_eq!(decoded("ff", "hex"), None);
         assert_eq!(decoded("2f7", "hex"), None);
     }

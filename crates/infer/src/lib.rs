@@ -10,7 +10,6 @@
 //! it chooses the profile that is tried, and the sandbox still refuses everything that the profile doesn't grant.
 
 mod arguments;
-mod base64;
 mod confidence;
 mod constant;
 mod evidence;

@@ -1,6 +1,6 @@
 //! The test cases of a profile: each names one access to one target, as text.
 //!
-//! `[tests]` holds lists of these. This module only parses them; `stockade profile test` performs them.
+//! `[tests]` holds lists of these. This module only parses them; `stockade profile test` judges them.
 
 use std::fmt;
 

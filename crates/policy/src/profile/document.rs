@@ -113,7 +113,7 @@ pub struct Extends {
     pub column: usize,
 }
 
-/// A document's own tests, which `stockade profile test` performs.
+/// A document's own tests, which `stockade profile test` judges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tests {
     /// Accesses that the profile must allow.

@@ -90,8 +90,7 @@ pub(super) fn names_secret(name: &str) -> bool {
 }
 
 /// A name before a `=` or `:`.
-struct Name<'t> {
-    text: &'t str,
+struct Name {
     start: usize,
     /// Whether blanks separate it from the sign.
     is_apart: bool,
@@ -100,7 +99,7 @@ struct Name<'t> {
 }
 
 /// The secret name before the sign at `at`; it begins at `floor` or later.
-fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
+fn name_before(text: &str, floor: usize, at: usize) -> Option<Name> {
     let whole = &text[floor..at];
     let before = whole.trim_end_matches([' ', '\t']);
     let is_apart = before.len() < whole.len();
@@ -108,7 +107,6 @@ fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
     let start = unquoted.trim_end_matches(is_part_of_name).len();
     let name = &unquoted[start..];
     (!name.is_empty() && names_secret(name)).then_some(Name {
-        text: name,
         start: floor + start,
         is_apart,
         is_quoted: unquoted.len() < before.len() && unquoted[..start].ends_with(['"', '\'']),
@@ -116,7 +114,7 @@ fn name_before(text: &str, floor: usize, at: usize) -> Option<Name<'_>> {
 }
 
 /// The start and end of the value after the sign at `at`.
-fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(usize, usize)> {
+fn value_at(text: &str, at: usize, name: &Name, extent: Extent) -> Option<(usize, usize)> {
     let after = &text[at + 1..];
     let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
     let is_assigned = text.as_bytes()[at] == b'=';
@@ -126,7 +124,8 @@ fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(u
     if is_assigned && extent == Extent::Word && name.start == 0 && !name.is_apart {
         return (at + 1 < text.len()).then_some((at + 1, text.len()));
     }
-    if !is_assigned && !name.is_quoted && !is_said(after, name) {
+    // At the end of a path it is a tag, as in `registry/image:tag`.
+    if !is_assigned && !name.is_quoted && (name.is_apart || is_in_path(&text[..name.start])) {
         return None;
     }
     // `NAME= command` assigns nothing; `name = value` has blanks on both sides.
@@ -140,15 +139,10 @@ fn value_at(text: &str, at: usize, name: &Name<'_>, extent: Extent) -> Option<(u
     (length > 0).then_some((start + opening, start + opening + length))
 }
 
-/// Whether a colon ends a field's or header's name and isn't part of a name (`image:tag`, `crate::token`).
-fn is_said(after: &str, name: &Name<'_>) -> bool {
-    let lower = name.text.to_ascii_lowercase();
-    !name.is_apart
-        && (after.starts_with([' ', '\t', '"', '\''])
-            || ["authorization", "password", "passwd", "passphrase"]
-                .iter()
-                .any(|end| lower.ends_with(end))
-            || lower.starts_with("x-"))
+/// Whether a name behind this text is a part of a path, and not an option as `/password:…` is.
+fn is_in_path(before: &str) -> bool {
+    let path = before.strip_suffix('/');
+    path.is_some_and(|path| !path.is_empty() && !path.ends_with(char::is_whitespace))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,7 +173,7 @@ fn value(text: &str, sign: Sign, outside: Option<char>) -> (usize, usize) {
 }
 
 /// The end of the quoted text; if the quotes are escaped themselves, at the backslash.
-fn end_of_quoted(value: &str, quote: char, is_escaped_itself: bool) -> Option<usize> {
+pub(super) fn end_of_quoted(value: &str, quote: char, is_escaped_itself: bool) -> Option<usize> {
     let mut backslash = None;
     for (at, c) in value.char_indices() {
         match (c, backslash) {

@@ -1,0 +1,169 @@
+//! Secrets in command lines: the values of options by their names, and what certain programs get.
+
+use super::MASK;
+use super::pairs::{end_of_quoted, is_name, names_secret};
+
+/// Programs, and subcommands of others, that take secrets in options whose names don't say so, as `mysql -p…` does. The
+/// values of all their options are masked, except URLs.
+#[rustfmt::skip]
+const CLIENTS: &[&str] = &[
+    "7z", "7za", "7zz", "bcp", "cadaver", "codecov", "cqlsh", "curl", "glab", "http", "https", "influx", "ipmitool",
+    "ldapadd", "ldapmodify", "ldapsearch", "lftp", "mariadb", "mariadb-admin", "mariadb-dump", "mongo", "mongodump",
+    "mongorestore", "mongosh", "mosquitto_pub", "mosquitto_sub", "mysql", "mysqladmin", "mysqldump", "mysqlimport",
+    "ncftp", "ncftpput", "ngrok", "nmcli", "nuget", "openssl", "rabbitmqadmin", "rar", "rclone", "rdesktop", "redis-cli",
+    "rpcclient", "smbclient", "smbget", "snmpget", "snmpwalk", "snowsql", "snyk", "sqlcmd", "ssh-keygen", "sshpass",
+    "supabase", "twine", "unrar", "unzip", "useradd", "usermod", "valkey-cli", "vercel", "wget", "xh", "zip",
+    "login", "put-parameter", "secret",
+];
+
+/// Programs that take secrets in any word: of theirs only the names of options are kept.
+const WHOLE: &[&str] = &[
+    "expdp", "fly", "flyctl", "htpasswd", "impdp", "mc", "sqlldr", "sqlplus", "vault", "xfreerdp",
+];
+
+/// A command line after some of its words.
+#[derive(Default)]
+pub(super) struct Line {
+    next: Next,
+    /// A program of `CLIENTS` came.
+    is_client: bool,
+    /// A program of `WHOLE` came.
+    is_whole: bool,
+    /// `set` or the like came: a value follows each secret name.
+    sets: bool,
+}
+
+#[derive(Default)]
+enum Next {
+    #[default]
+    Anything,
+    /// A secret, unless it is an option itself.
+    Secret,
+    /// The value of an option of a client.
+    Value,
+    /// A secret name came: `=`, then its value; or, in quotes, the value itself, as in SQL.
+    Sign,
+}
+
+impl Line {
+    /// Takes the text between two words, which may end a command. An entry of netrc(5) spans lines.
+    fn pass(&mut self, between: &str) {
+        let between = between.replace("\\\n", "");
+        let ends = between.contains([';', '|', '&', '(', ')']);
+        if ends || between.contains('\n') {
+            *self = Line {
+                sets: self.sets && !ends,
+                ..Line::default()
+            };
+        }
+    }
+
+    /// Takes a word. If it holds a secret, returns the count of bytes before it.
+    pub(super) fn take(&mut self, word: &str, is_quoted: bool) -> Option<usize> {
+        let is_option = word.starts_with('-') && word.len() > 1;
+        match std::mem::take(&mut self.next) {
+            Next::Secret if !is_option => return Some(0),
+            Next::Value if !is_option && !word.contains("://") => return Some(0),
+            Next::Sign if word == "=" => {
+                self.next = Next::Secret;
+                return None;
+            }
+            Next::Sign if is_quoted => return Some(0),
+            Next::Anything | Next::Secret | Next::Value | Next::Sign => {}
+        }
+        if is_option {
+            return self.option(word);
+        }
+        if self.is_whole {
+            return Some(0);
+        }
+        let program = word.rsplit('/').next().unwrap_or(word);
+        self.is_whole |= WHOLE.contains(&program);
+        self.is_client |= CLIENTS.contains(&program);
+        self.sets |= self.is_client || matches!(word, "set" | "config");
+        let is_secret_name = |name: &str| is_name(name) && names_secret(name);
+        self.next = match word {
+            "login" | "unlock" => Next::Secret,
+            _ if self.sets && word.split([':', '/', '.']).any(is_secret_name) => Next::Secret,
+            _ if !is_quoted && is_secret_name(word) => Next::Sign,
+            _ => Next::Anything,
+        };
+        None
+    }
+
+    fn option(&mut self, word: &str) -> Option<usize> {
+        self.next = match is_secret_option(word) {
+            true => Next::Secret,
+            false if self.is_client => Next::Value,
+            false => Next::Anything,
+        };
+        if !self.is_client {
+            return None;
+        }
+        let value = match word.starts_with("--") {
+            true => word.find('=')? + 1,
+            // Behind the first letter is a value, or other options, the last of which may have one.
+            false => 1 + word[1..].chars().next()?.len_utf8(),
+        };
+        (value < word.len()).then_some(value)
+    }
+}
+
+/// `--token`, before its value. `--password-file` and similar options name places.
+fn is_secret_option(word: &str) -> bool {
+    let name = word.strip_prefix("--").unwrap_or(&word[1..]);
+    // One letter is no name; some programs write long options with one dash.
+    let is_secret = names_secret(name) || matches!(name, "upw" | "opw");
+    (name.len() > 2 || name == "pw") && is_name(name) && !name.starts_with("no-") && is_secret
+}
+
+/// Masks the secrets in a text's commands. Quotes separate words, so that commands in quotes are read like others.
+pub(super) fn mask(text: &str) -> String {
+    // One word, or words without an option or a setting among them.
+    if !text.contains(char::is_whitespace) {
+        return text.to_string();
+    }
+    let mut line = Line::default();
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (between, after) = rest.split_at(rest.find(|c| !is_between(c)).unwrap_or(rest.len()));
+        line.pass(between);
+        masked.push_str(between);
+        let end = after.find(is_between).unwrap_or(after.len());
+        let quote = between.chars().next_back().filter(|c| "'\"".contains(*c));
+        let taken = if end > 0 {
+            line.take(&after[..end], quote.is_some())
+        } else {
+            None
+        };
+        let Some(kept) = taken else {
+            masked.push_str(&after[..end]);
+            rest = &after[end..];
+            continue;
+        };
+        masked.push_str(&after[..kept]);
+        masked.push_str(MASK);
+        let is_escaped = between
+            .strip_suffix(['"', '\''])
+            .is_some_and(|before| before.ends_with('\\'));
+        let closing = quote.and_then(|quote| end_of_quoted(after, quote, is_escaped));
+        rest = &after[closing.unwrap_or_else(|| end_of_value(after))..];
+    }
+    masked
+}
+
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || ";|&()<>`'\"\\".contains(c)
+}
+
+/// The end of a value without quotes: a blank behind a backslash belongs to it.
+fn end_of_value(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.find(|c| {
+        let ends = c != '\\' && is_between(c) && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    });
+    end.unwrap_or(text.len())
+}
