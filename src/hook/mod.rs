@@ -25,7 +25,7 @@ use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
 
 /// The longest time until an answer. Agents take the time-out of a hook for no objection.
-const MAX_LENGTH: Duration = Duration::from_secs(8);
+const MAX_TIME: Duration = Duration::from_secs(8);
 
 /// One more byte than any event has, so that a longer one is seen to be longer.
 const MAX_READ: u64 = (32 << 20) + 1;
@@ -77,7 +77,7 @@ impl Called {
     /// Blocks after a while if there is no other reply by then.
     pub fn watch(self) {
         let watcher = move || {
-            std::thread::sleep(MAX_LENGTH);
+            std::thread::sleep(MAX_TIME);
             std::process::exit(i32::from(self.block("it took too long")));
         };
         // Without a thread the agent's own time-out is left.

@@ -121,6 +121,7 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
         .file("~/dotfiles/hosts.yml", "x")
         .file("~/dotfiles/keys/work", "x")
         .file("~/dotfiles/u.conf", "x")
+        .file("~/dotfiles/u.service", "x")
         .file("~/Documents/letter", "x")
         .file("~/.config/gh/config.yml", "x")
         .file("~/snap/firefox/1/x", "x")
@@ -128,12 +129,14 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
         .file("~/.ssh/config", "x")
         .file("~/.claude/skills/x", "x")
         .file("~/.config/environment.d/x", "x")
+        .file("~/.config/systemd/user/x", "x")
         .link("~/.config/gh/hosts.yml", "../../dotfiles/hosts.yml")
         .link("~/.ssh/more", "@HOME/dotfiles/keys")
         .link("~/.ssh/home", "@HOME")
         .link("~/.ssh/sh", "/bin/sh")
         .link("~/snap/firefox/1/Documents", "@HOME/Documents")
         .link("~/.config/environment.d/u.conf", "../../dotfiles/u.conf")
+        .link("~/.config/systemd/user/u.service", "../../../dotfiles/u.service")
         .link("~/.claude/skills/mine", "@ROOT/skill")
         .works("read('@HOME/Documents/letter'); read('/bin/sh'); write('@ROOT/skill/x')");
     for (closed, behind) in [(".config/gh/hosts.yml", "hosts.yml"), (".ssh/more/work", "keys/work")] {
@@ -142,7 +145,12 @@ fn what_links_inside_of_closed_directories_lead_to_is_closed_by_both_names() {
             probe = probe.attempt(&format!("write('@HOME/{path}', 'ab')"));
         }
     }
-    for path in [".config/environment.d/u.conf", "dotfiles/u.conf"] {
+    for path in [
+        ".config/environment.d/u.conf",
+        "dotfiles/u.conf",
+        ".config/systemd/user/u.service",
+        "dotfiles/u.service",
+    ] {
         probe = probe.works(&format!("read('@HOME/{path}')"));
         probe = probe.attempt(&format!("write('@HOME/{path}', 'ab')"));
     }

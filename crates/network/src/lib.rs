@@ -1,9 +1,9 @@
 //! The network of a run with named hosts: a resolver and a relay, outside the confinement.
 //!
 //! The run looks up names (`names`) and gets synthetic addresses. When it connects to one, the supervisor connects the
-//! socket to the relay instead and announces its source address and host ([`RunNetwork::expect`]). The relay resolves the
-//! host's real address, connects (`dial`), checks which host the first bytes name (`hello`,
-//! `request`) and moves bytes (`flow`). A connection that wasn't announced is closed.
+//! socket to the relay instead and announces its source address and host ([`RunNetwork::expect`]). The host's real address is
+//! dialled (`dial`) by the supervisor, or by the relay for a socket that doesn't wait; the relay checks which host the first
+//! bytes name (`hello`, `request`) and moves bytes (`flow`). A connection that wasn't announced is closed.
 
 mod connection;
 mod dial;

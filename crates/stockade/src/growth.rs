@@ -64,9 +64,9 @@ impl Growth {
     /// The same, unless the file systems alone have grown by more than `limit` meanwhile, or the walk takes long: no
     /// other limit is checked meanwhile.
     pub fn sample_below(&mut self, limit: u64) -> Option<u64> {
-        const MAX_LENGTH: Duration = Duration::from_secs(1);
+        const MAX_TIME: Duration = Duration::from_secs(1);
         let begun = Instant::now();
-        self.sample_while(&|growth| growth.glance() <= limit && begun.elapsed() < MAX_LENGTH)
+        self.sample_while(&|growth| growth.glance() <= limit && begun.elapsed() < MAX_TIME)
     }
 
     fn sample_while(&mut self, go_on: &dyn Fn(&Growth) -> bool) -> Option<u64> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The bounds on a record's own TTL. An hour: a run is seldom longer, and a changed host should be
 /// found within it. A second: otherwise every connect would look up addresses with TTL 0 again.
-const MIN_LENGTH: Duration = Duration::from_secs(1);
+const MIN_TIME: Duration = Duration::from_secs(1);
 const MAX_FOUND: Duration = Duration::from_secs(60 * 60);
 /// Users create a name and try again.
 const MAX_MISSING: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ pub(super) struct LookupOutcome {
 
 impl LookupOutcome {
     pub fn found(addresses: Vec<IpAddr>, ttl_seconds: u32) -> LookupOutcome {
-        let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(MIN_LENGTH, MAX_FOUND);
+        let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(MIN_TIME, MAX_FOUND);
         LookupOutcome {
             result: Ok(addresses),
             lifetime,
@@ -47,7 +47,7 @@ impl LookupOutcome {
     }
 
     pub fn missing(why: NoAddress, ttl_seconds: u32) -> LookupOutcome {
-        let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(MIN_LENGTH, MAX_MISSING);
+        let lifetime = Duration::from_secs(ttl_seconds.into()).clamp(MIN_TIME, MAX_MISSING);
         LookupOutcome {
             result: Err(why),
             lifetime,
@@ -58,7 +58,7 @@ impl LookupOutcome {
     pub fn failed() -> LookupOutcome {
         LookupOutcome {
             result: Err(NoAddress::Failed),
-            lifetime: MIN_LENGTH,
+            lifetime: MIN_TIME,
         }
     }
 

@@ -232,7 +232,7 @@ impl<'a> Matcher<'a> {
             && self.closed().first(path, &|_, _| false, is_persons).is_none()
     }
 
-    /// The same where directories are spared: a `.git` among them isn't guarded, and no path in one is guarded for its
+    /// The denial that closes this access to a path, where directories are spared: a `.git` among them isn't guarded, and no path in one is guarded for its
     /// name alone.
     pub fn denial_unless(&self, access: Access, path: &Path, is_spared: IsSpared<'_>) -> Option<&'a DenialRule> {
         self.denial_of(access, path, false, is_spared)

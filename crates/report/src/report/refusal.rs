@@ -15,7 +15,7 @@ use crate::policy::{Capabilities, DenialRule, Kind};
 pub enum Reason {
     /// Nothing grants it; a grant would allow it.
     NotGranted,
-    /// A denial closes it; no grant opens it.
+    /// A denial closes it. Only a guarded file can be opened, by a person and by its very path.
     Denied(Box<DenialRule>),
     /// Only a narrower form is granted, as this text says; a grant of exactly this would allow it.
     Limited(Cow<'static, str>),

@@ -17,6 +17,9 @@ use crate::real_path::{DirectoryChild, SHARED, Walked, Walker};
 /// The most entries listed of a closed directory. A run can't add to it.
 const MAX_ENTRIES: usize = 65_536;
 
+/// The most directories of a closed one in which links to files are looked for.
+const MAX_DIRECTORIES: usize = 256;
+
 /// The most entries of a tree's top directory, which a run can add to. Beyond that, only names without a wildcard are looked up.
 const MAX_OF_TREE: usize = 1 << 22;
 
@@ -96,12 +99,28 @@ impl<'a> LinksInside<'a> {
         if is_below_base(top) {
             return;
         }
-        for child in walker
-            .some_children(top, MAX_ENTRIES)
-            .iter()
-            .filter(|child| child.is_link)
-        {
-            self.follow(&top.join(&child.name), (top, list), walker);
+        let mut directories = 0;
+        for child in walker.some_children(top, MAX_ENTRIES).iter() {
+            let path = top.join(&child.name);
+            if child.is_link {
+                self.follow(&path, (top, list), walker);
+                continue;
+            }
+            directories += 1;
+            if directories > MAX_DIRECTORIES {
+                continue;
+            }
+            // One level deeper what leads to files: units in `~/.config/systemd/user`.
+            for inside in walker
+                .some_children(&path, MAX_ENTRIES)
+                .iter()
+                .filter(|inside| inside.is_link)
+            {
+                let link = path.join(&inside.name);
+                if !link.is_dir() {
+                    self.follow(&link, (top, list), walker);
+                }
+            }
         }
     }
 

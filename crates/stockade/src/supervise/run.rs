@@ -50,7 +50,7 @@ pub struct Run {
     stderr_log: Mutex<StderrLog>,
     /// A renaming call takes it exclusively, all others share it: an object judged by its name still has the name when
     /// it is acted on.
-    pub names: RwLock<()>,
+    pub rename_lock: RwLock<()>,
     /// Whether a process of the run has set its umask. Until then all have the one that the run started with.
     pub umasks_differ: AtomicBool,
     /// The calls that each have a thread of their own.
@@ -80,7 +80,7 @@ impl Run {
             script: services.script,
             resolving: Mutex::default(),
             stderr_log: Mutex::default(),
-            names: RwLock::new(()),
+            rename_lock: RwLock::new(()),
             umasks_differ: AtomicBool::new(false),
             slow,
             replays: Replays::default(),

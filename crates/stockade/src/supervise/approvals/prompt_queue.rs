@@ -41,7 +41,7 @@ pub trait CallServer: Send {
     /// Handles a call again from the start, on a thread of its own in the workers' domain.
     fn again(&self, call: PendingCall) -> io::Result<()>;
     /// Fails a call, even while the run is stopped.
-    fn refuse(&self, call: &Notification, errno: Errno);
+    fn refuse_now(&self, call: &Notification, errno: Errno);
     /// Whether a signal has taken the call back.
     fn is_interrupted(&self, call: &Notification) -> bool;
     /// Stops the whole run; an error says why that isn't possible.
@@ -150,7 +150,7 @@ impl PromptQueue {
             self.journal().note(question.refusal);
         }
         for (notification, errno) in std::mem::take(&mut self.owed) {
-            self.server.refuse(&notification, Errno(errno));
+            self.server.refuse_now(&notification, Errno(errno));
         }
         self.approvals.count_time(false);
     }
@@ -309,7 +309,7 @@ impl PromptQueue {
     }
 
     fn refuse_now(&mut self, notification: &Notification, errno: i32) {
-        self.server.refuse(notification, Errno(errno));
+        self.server.refuse_now(notification, Errno(errno));
         self.settle(notification);
     }
 

@@ -25,10 +25,14 @@ const IO_PROCESS: i32 = 1;
 pub fn dispatch(context: &NotifyContext<'_>) -> Handled {
     let number = i64::from(context.notification.number);
     if works_alone(context, number) {
-        let _alone = context.run().names.write().unwrap_or_else(PoisonError::into_inner);
+        let _alone = context
+            .run()
+            .rename_lock
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         route(context, number)
     } else {
-        let _together = context.run().names.read().unwrap_or_else(PoisonError::into_inner);
+        let _together = context.run().rename_lock.read().unwrap_or_else(PoisonError::into_inner);
         route(context, number)
     }
 }

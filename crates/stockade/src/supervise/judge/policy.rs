@@ -28,7 +28,7 @@ use crate::supervise::state::pseudo_terminal::PseudoTerminal;
 use crate::supervise::state::run_policy::RunPolicy;
 use stockade_sys::file;
 
-/// The reason to refuse any other write to such a file.
+/// The reason to refuse writing git's `HEAD` or index in another way than git does.
 const RENAMED: &str = "git's HEAD and its index are written to another name, and renamed";
 
 /// Allows the file that only a rename may write, for accesses that don't write it or that are such a rename.
@@ -42,7 +42,7 @@ fn but_for_renames(verdict: AccessVerdict) -> AccessVerdict {
 /// The reason to refuse another hook.
 const HOOK: &str = "a hook of the repository around it, by its `core.hooksPath`";
 
-/// The reason to refuse such a name.
+/// The reason to refuse a name by which git would take a directory over.
 const TAKES_OVER: &str = "git would take this for the repository of a directory whose own was there before";
 
 /// Judges accesses by one policy.

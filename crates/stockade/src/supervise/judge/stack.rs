@@ -234,7 +234,7 @@ impl PolicyStack<'_> {
             .all(|run_policy| run_policy.run_config.is_read_natively(name))
     }
 
-    /// The same proof for a change of directories.
+    /// The proof for a change of directories.
     pub fn may_change(&self, change: Change) -> Option<MayContinue> {
         self.each(|run_policy| MayContinue::change(run_policy.run_config.supervision, change))
     }

@@ -237,12 +237,12 @@ impl Worker {
         }
     }
 
-    /// Fails a call, once the run isn't stopped.
+    /// Fails a call, after waiting until the run is no longer stopped.
     fn refuse(&self, notification: &Notification, errno: Errno) {
         self.answer(notification, Err(errno));
     }
 
-    /// Sends the answer, once the run isn't stopped.
+    /// Sends the answer, after waiting until the run is no longer stopped.
     pub fn answer(&self, notification: &Notification, answer: Result<CallAnswer, Errno>) {
         if let Some(approvals) = &self.run.approvals {
             approvals.wait_for_hold();
@@ -350,7 +350,7 @@ impl CallServer for Worker {
         self.work_apart(call, Box::new(table::dispatch))
     }
 
-    fn refuse(&self, call: &Notification, errno: Errno) {
+    fn refuse_now(&self, call: &Notification, errno: Errno) {
         self.answer_now(call, Err(errno));
     }
 

@@ -52,7 +52,7 @@ impl CallServer for FakeServer {
         Ok(())
     }
 
-    fn refuse(&self, call: &Notification, errno: Errno) {
+    fn refuse_now(&self, call: &Notification, errno: Errno) {
         lock(&self.0).served.push(Refused(call.id, errno.0));
     }
 
