@@ -10,13 +10,13 @@
 //! it chooses the profile that is tried, and the sandbox still refuses everything that the profile doesn't grant.
 
 mod arguments;
+mod assessed;
 mod confidence;
 mod constant;
 mod evidence;
 mod finding;
 mod host;
 mod javascript;
-mod judged;
 mod language;
 mod need;
 mod nested_code;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::assessed::Assessed;
 use super::confidence::{Doubt, confidence};
 use super::evidence::{Effect, Evidence, Lines};
 use super::finding::Finding;
-use super::judged::Judged;
 use super::language::Language;
 use super::need::{Files, Hosts, Need};
 use super::setting::Setting;
@@ -92,7 +92,7 @@ pub fn fit(found: Vec<Finding>, source: &str, language: Language, setting: &Sett
     found.sort_by_key(|finding| finding.at.start);
     for finding in found {
         patterns.insert(finding.by.clone());
-        let Some(judged) = Judged::of(&finding, setting) else {
+        let Some(judged) = Assessed::of(&finding, setting) else {
             continue;
         };
         doubts.extend(judged.doubt);
@@ -171,7 +171,7 @@ struct ByItself {
 }
 
 impl ByItself {
-    fn add(&mut self, judged: &Judged) {
+    fn add(&mut self, judged: &Assessed) {
         let is_of_root = judged.need.files <= Files::Root && !judged.need.writes_root;
         // Excludes whole trees that hold more than the script's own files.
         let is_whole = ["", ".", "/tmp"].contains(&judged.target.trim_end_matches('/'));

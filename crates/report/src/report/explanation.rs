@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::conclusion::FailureFacts;
 use super::grant::path_of;
 use super::host::{Endpoint, endpoint_of, spellings};
-use super::judge::FailureFacts;
 use super::naming::{names_on, names_the_start, names_variable};
 use super::probe::{Probe, ProbePlaces, may_be_needed, probe};
 use super::refusal::{Counted, Reason, Refusal};

@@ -5,6 +5,7 @@
 //! finds the minimal grant for one (`host` those of the network), `suggestion` for several together. No I/O except in `sink`. Texts in a report may come from the target:
 //! escape them before showing.
 
+mod conclusion;
 mod denial;
 mod ending;
 mod escalation;
@@ -12,7 +13,6 @@ mod explanation;
 mod fault;
 mod grant;
 mod host;
-mod judge;
 mod naming;
 mod parse;
 mod probe;
@@ -33,6 +33,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Trace;
 pub use crate::policy::Kind;
+pub use conclusion::profile_that_allows;
+pub use conclusion::{Need, ProfileOrder, RunContext};
 pub use denial::{Denial, Explains, RefusingRule};
 pub use ending::{Ending, Limit, LimitHit, Usage};
 pub use escalation::{Escalated, Escalation};
@@ -43,8 +45,6 @@ pub use grant::{Flag, FlagGrant, PathGrant, path_of};
 pub use grant::{GrantLimits, least as least_grant};
 pub use host::Endpoint;
 pub use host::endpoint_of;
-pub use judge::profile_that_allows;
-pub use judge::{Need, ProfileOrder, RunContext};
 pub use naming::names_variable;
 pub use parse::ParseError;
 pub use question::{Setting, is_quiet, offer, usual_grant};
@@ -219,11 +219,11 @@ impl Report {
 
     /// Records the refusals, after [`Report::ended`]: denials in order, a suggestion, and the status if a denial
     /// explains the failure. Does nothing if nothing was refused.
-    pub fn judge(&mut self, refusals: &Refusals, run_context: &RunContext<'_>) {
+    pub fn conclude(&mut self, refusals: &Refusals, run_context: &RunContext<'_>) {
         self.denials_dropped = refusals.dropped();
-        let judged = judge::judge(refusals, self, run_context);
-        self.denials = judged.denials;
-        self.suggestion = judged.suggestion;
+        let concluded = conclusion::conclude(refusals, self, run_context);
+        self.denials = concluded.denials;
+        self.suggestion = concluded.suggestion;
         if self.explanation().next().is_some() && !self.was_ended_by_fault() {
             self.status = Status::PermissionDenied;
         }

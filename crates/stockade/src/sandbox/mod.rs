@@ -1187,7 +1187,7 @@ impl Child {
                 program: &|name| withheld.program(name),
                 order: &lowest::Shipped::new(&self.sandbox, &self.policy.root, &self.command),
             };
-            self.report.judge(refusals, &run_context);
+            self.report.conclude(refusals, &run_context);
         });
         // Named by `--profile`, another profile would come without them.
         if self.sandbox.has_grants_by_text

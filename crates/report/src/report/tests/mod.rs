@@ -209,7 +209,7 @@ impl Run {
 
     /// Without these variables and programs of the caller's.
     fn judged_without(mut self, variables: &[String], program: &dyn Fn(&str) -> Option<PathBuf>) -> Report {
-        self.report.judge(
+        self.report.conclude(
             &self.refusals,
             &RunContext {
                 policy: &self.policy,

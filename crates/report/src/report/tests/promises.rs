@@ -102,7 +102,7 @@ fn a_run_without_refusals_asks_nothing() {
         order: &Unasked,
     };
     let before = begun.report.clone();
-    begun.report.judge(&begun.refusals, &run_context);
+    begun.report.conclude(&begun.refusals, &run_context);
     assert_eq!(begun.report, before);
 }
 

@@ -55,7 +55,7 @@ pub trait ProfileOrder {
 }
 
 /// The result.
-pub struct Judgement {
+pub struct Conclusion {
     pub denials: Vec<Denial>,
     pub suggestion: Option<Suggestion>,
 }
@@ -69,7 +69,7 @@ pub struct FailureFacts<'a> {
 }
 
 /// Judges all refusals of a run that has ended.
-pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Judgement {
+pub fn conclude(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>) -> Conclusion {
     let list = refusals.list();
     let facts = FailureFacts {
         run_context,
@@ -93,7 +93,7 @@ pub fn judge(refusals: &Refusals, report: &Report, run_context: &RunContext<'_>)
         (Some(first), true) if first.explains == Explains::Yes => first.grant.clone().map(Suggestion::of_flags),
         _ => Suggestion::of_candidates(candidates(&denials)),
     };
-    Judgement { denials, suggestion }
+    Conclusion { denials, suggestion }
 }
 
 /// The refusals with what they explain: first the reason or what may be it, then the others, the latest first, and what

@@ -11,7 +11,7 @@ use super::whereabouts::{Located, Whereabouts, locate};
 use stockade_policy::policy::{Access, is_limited_variable, is_usual_variable};
 
 /// The assessment of one act.
-pub struct Judged {
+pub struct Assessed {
     pub effect: Effect,
     pub target: String,
     pub need: Need,
@@ -22,10 +22,10 @@ pub struct Judged {
     pub doubt: Option<Doubt>,
 }
 
-impl Judged {
+impl Assessed {
     /// An act without flags and without doubt.
-    fn new(effect: Effect, target: impl Into<String>, need: Need) -> Judged {
-        Judged {
+    fn new(effect: Effect, target: impl Into<String>, need: Need) -> Assessed {
+        Assessed {
             effect,
             target: target.into(),
             need,
@@ -36,18 +36,18 @@ impl Judged {
     }
 
     /// Assesses a finding; `None` if it needs nothing.
-    pub fn of(finding: &Finding, setting: &Setting) -> Option<Judged> {
+    pub fn of(finding: &Finding, setting: &Setting) -> Option<Assessed> {
         Some(match &finding.act {
             Act::Read(path) => return Self::file(Effect::Read, path, setting),
             Act::Write(path) => return Self::file(Effect::Write, path, setting),
             Act::Connect(target) => return Self::connection(target, setting),
-            Act::Listen => Judged::new(Effect::Listen, "a port", Need::hosts(Hosts::Any)),
+            Act::Listen => Assessed::new(Effect::Listen, "a port", Need::hosts(Hosts::Any)),
             Act::Variable(name) => return Self::variable(name),
             Act::Start(words) => {
                 let program = words.first().map(Text::shown).unwrap_or_default();
-                Judged {
+                Assessed {
                     flags: Some(Vec::new()),
-                    ..Judged::new(Effect::Start, program, Need::default())
+                    ..Assessed::new(Effect::Start, program, Need::default())
                 }
             }
             Act::Opaque(opaque) => Self::opaque(opaque),
@@ -55,7 +55,7 @@ impl Judged {
         })
     }
 
-    fn file(effect: Effect, path: &Text, setting: &Setting) -> Option<Judged> {
+    fn file(effect: Effect, path: &Text, setting: &Setting) -> Option<Assessed> {
         let (access, flag) = match effect {
             Effect::Read => (Access::READ, "--read"),
             _ => (Access::WRITE, "--write"),
@@ -79,32 +79,32 @@ impl Judged {
             _ if !is_exact => Some(Doubt::PartlyKnown),
             _ => None,
         };
-        Some(Judged {
+        Some(Assessed {
             flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
             is_near: matches!(
                 whereabouts,
                 Whereabouts::Data | Whereabouts::Root | Whereabouts::Temporary
             ),
             doubt,
-            ..Judged::new(effect, shown, need)
+            ..Assessed::new(effect, shown, need)
         })
     }
 
-    fn connection(target: &Text, setting: &Setting) -> Option<Judged> {
+    fn connection(target: &Text, setting: &Setting) -> Option<Assessed> {
         let (target, need, doubt) = match host(target) {
             Host::Nowhere => return None,
             Host::File(path) => return Self::file(Effect::Read, &path.into(), setting),
             Host::Named(name) => (name, Need::hosts(Hosts::Named), None),
             Host::Unknown => ("*".to_string(), Need::hosts(Hosts::Any), Some(Doubt::Computed)),
         };
-        Some(Judged {
+        Some(Assessed {
             flags: doubt.is_none().then(|| vec!["--host".to_string(), target.clone()]),
             doubt,
-            ..Judged::new(Effect::Connect, target, need)
+            ..Assessed::new(Effect::Connect, target, need)
         })
     }
 
-    fn variable(name: &Text) -> Option<Judged> {
+    fn variable(name: &Text) -> Option<Assessed> {
         let known = name.exact();
         if known.is_some_and(is_usual_variable) {
             return None;
@@ -113,13 +113,13 @@ impl Judged {
             Some(name) if name == "PATH" || is_limited_variable(name) => Files::Limited,
             _ => Files::All,
         };
-        Some(Judged {
+        Some(Assessed {
             flags: known.map(|name| vec!["--env".to_string(), name.to_string()]),
-            ..Judged::new(Effect::Env, known.unwrap_or("*"), Need::files(files))
+            ..Assessed::new(Effect::Env, known.unwrap_or("*"), Need::files(files))
         })
     }
 
-    fn opaque(opaque: &Opaque) -> Judged {
+    fn opaque(opaque: &Opaque) -> Assessed {
         let why = match opaque {
             Opaque::BuiltCode => "runs code that it builds".to_string(),
             Opaque::RemoteCode => "runs code that it fetches".to_string(),
@@ -139,9 +139,9 @@ impl Judged {
             Opaque::Unparsed(_) => (Need::files(Files::All), Doubt::Unparsed),
             _ => (Need::files(Files::All), Doubt::Opaque),
         };
-        Judged {
+        Assessed {
             doubt: Some(doubt),
-            ..Judged::new(Effect::Dynamic, why, need)
+            ..Assessed::new(Effect::Dynamic, why, need)
         }
     }
 }
