@@ -253,3 +253,25 @@ fn a_run_that_waits_ends_when_stockade_is_told_to() {
         assert!(start.elapsed() < Duration::from_secs(30));
     }
 }
+
+/// The other side can't be opened for the run, so the open itself stays until the run ends.
+#[test]
+fn a_handler_interrupts_an_open_of_what_may_only_be_read() {
+    let begun = run().profile("workspace").file("~/other/x", "x");
+    let pipe = begun.place.path("~/other/pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+    let code = format!(
+        "import os, signal\n\
+         class Came(Exception): pass\n\
+         def handler(*_): raise Came\n\
+         signal.signal(signal.SIGALRM, handler)\n\
+         signal.setitimer(signal.ITIMER_REAL, 0.3)\n\
+         try: os.open({pipe:?}, os.O_RDONLY)\n\
+         except Came: print('came')"
+    );
+    begun
+        .flags(["--read", "@HOME/other"])
+        .python(&code)
+        .stdout("came\n")
+        .ends();
+}

@@ -3,7 +3,7 @@
 use super::MASK;
 use super::pairs::{end_of_quoted, is_name, names_secret};
 
-/// Programs, and subcommands of others, that take secrets in options whose names don't say so, as `mysql -p…` does. The
+/// Programs that take secrets in options whose names don't say so, as `mysql -p…` does. The
 /// values of all their options are masked, except URLs.
 #[rustfmt::skip]
 const CLIENTS: &[&str] = &[
@@ -13,8 +13,10 @@ const CLIENTS: &[&str] = &[
     "ncftp", "ncftpput", "ngrok", "nmcli", "nuget", "openssl", "rabbitmqadmin", "rar", "rclone", "rdesktop", "redis-cli",
     "rpcclient", "smbclient", "smbget", "snmpget", "snmpwalk", "snowsql", "snyk", "sqlcmd", "ssh-keygen", "sshpass",
     "supabase", "twine", "unrar", "unzip", "useradd", "usermod", "valkey-cli", "vercel", "wget", "xh", "zip",
-    "login", "put-parameter", "secret",
 ];
+
+/// Subcommands of which the same holds. They are words of sentences, too.
+const SUBCOMMANDS: &[&str] = &["login", "put-parameter", "secret"];
 
 /// Programs that take secrets in any word: of theirs only the names of options are kept.
 const WHOLE: &[&str] = &[
@@ -43,6 +45,8 @@ enum Next {
     Value,
     /// A secret name came: `=`, then its value; or, in quotes, the value itself, as in SQL.
     Sign,
+    /// SQL's `identified` came: `by`, then a value in quotes.
+    By,
 }
 
 impl Line {
@@ -61,7 +65,21 @@ impl Line {
     /// Takes a word. If it holds a secret, returns the count of bytes before it.
     pub(super) fn take(&mut self, word: &str, is_quoted: bool) -> Option<usize> {
         let is_option = word.starts_with('-') && word.len() > 1;
+        let is_secret_name = |name: &str| is_name(name) && names_secret(name);
         match std::mem::take(&mut self.next) {
+            Next::Secret | Next::Value if word == "=" => {
+                self.next = Next::Secret;
+                return None;
+            }
+            // `login password 'x'`.
+            Next::Secret if !is_quoted && is_secret_name(word) => {
+                self.next = Next::Secret;
+                return None;
+            }
+            Next::By if word.eq_ignore_ascii_case("by") => {
+                self.next = Next::Sign;
+                return None;
+            }
             Next::Secret if !is_option => return Some(0),
             Next::Value if !is_option && !word.contains("://") => return Some(0),
             Next::Sign if word == "=" => {
@@ -69,7 +87,7 @@ impl Line {
                 return None;
             }
             Next::Sign if is_quoted => return Some(0),
-            Next::Anything | Next::Secret | Next::Value | Next::Sign => {}
+            Next::Anything | Next::Secret | Next::Value | Next::Sign | Next::By => {}
         }
         if is_option {
             return self.option(word);
@@ -81,9 +99,10 @@ impl Line {
         self.is_whole |= WHOLE.contains(&program);
         self.is_client |= CLIENTS.contains(&program);
         self.sets |= self.is_client || matches!(word, "set" | "config");
-        let is_secret_name = |name: &str| is_name(name) && names_secret(name);
+        self.is_client |= SUBCOMMANDS.contains(&word);
         self.next = match word {
             "login" | "unlock" => Next::Secret,
+            _ if word.eq_ignore_ascii_case("identified") => Next::By,
             _ if self.sets && word.split([':', '/', '.']).any(is_secret_name) => Next::Secret,
             _ if !is_quoted && is_secret_name(word) => Next::Sign,
             _ => Next::Anything,
@@ -148,7 +167,16 @@ pub(super) fn mask(text: &str) -> String {
             .strip_suffix(['"', '\''])
             .is_some_and(|before| before.ends_with('\\'));
         let closing = quote.and_then(|quote| end_of_quoted(after, quote, is_escaped));
-        rest = &after[closing.unwrap_or_else(|| end_of_value(after))..];
+        // A value goes on behind its quotes: `ada:"b c"`, `"ada":"b"`.
+        let end = match closing {
+            Some(closing) if !is_escaped => match after[closing + 1..].chars().next() {
+                Some(c) if c == '\\' || !is_between(c) => closing + 1 + end_of_value(&after[closing + 1..]),
+                _ => closing,
+            },
+            Some(closing) => closing,
+            None => end_of_value(after),
+        };
+        rest = &after[end..];
     }
     masked
 }
@@ -157,13 +185,23 @@ fn is_between(c: char) -> bool {
     c.is_whitespace() || ";|&()<>`'\"\\".contains(c)
 }
 
-/// The end of a value without quotes: a blank behind a backslash belongs to it.
+/// The end of a value that begins without quotes. A blank behind a backslash or in quotes belongs to it.
 fn end_of_value(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.find(|c| {
-        let ends = c != '\\' && is_between(c) && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        ends
-    });
-    end.unwrap_or(text.len())
+    let (mut is_escaped, mut quote) = (false, None);
+    for (at, c) in text.char_indices() {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some('\'') => {}
+            _ if c == '\\' => is_escaped = true,
+            Some(_) => {}
+            // A quote that isn't closed ends what is around the value.
+            None if matches!(c, '\'' | '"') && at > 0 && text[at + 1..].contains(c) => quote = Some(c),
+            None if is_between(c) => return at,
+            None => {}
+        }
+    }
+    text.len()
 }

@@ -65,6 +65,10 @@ fn secrets_in_texts_are_masked_and_the_rest_stays() {
     for (given, expected) in [
         ("/home/ada/project/readme.md", "/home/ada/project/readme.md"),
         ("PermissionDenied: read /etc/hosts", "PermissionDenied: read /etc/hosts"),
+        (
+            "reading .env: secret pattern `**/.env`",
+            "reading .env: secret pattern `**/.env`",
+        ),
         ("https://ada:s3cret@host/x", "https://***@host/x"),
         ("postgres://ada:s/3@host:5432/x", "postgres://***@host:5432/x"),
         ("https://host:8080/react@18", "https://host:8080/react@18"),
