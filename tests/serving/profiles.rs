@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::session::{Session, text};
 use crate::common::{Place, STOCKADE, finish};
@@ -114,4 +114,32 @@ fn a_call_that_leads_the_roots_name_elsewhere_moves_no_later_call() {
     }
     let stayed = session.run("cat own");
     assert_eq!(stayed["structuredContent"]["stdout"], "own\n", "{stayed}");
+}
+
+/// A script has the least profile that is offered and holds what its text needs; else that of commands.
+#[test]
+fn a_script_writes_its_own_file_within_the_ceiling() {
+    let script = |code: &str, arguments: &[&str]| json!({ "language": "python", "code": code, "arguments": arguments });
+    let write = script("open('out.txt', 'w').write('x')", &[]);
+    let named = script("import sys\nopen(sys.argv[1], 'w').write('x')", &["named.txt"]);
+    for (flags, written, at_argument) in [
+        (&["--ceiling", "workspace"][..], "workspace", "workspace"),
+        (
+            &["--ceiling", "workspace", "--profile", "readonly"],
+            "workspace",
+            "readonly",
+        ),
+        (&["--ceiling", "readonly"], "readonly", "readonly"),
+    ] {
+        let place = Place::new();
+        let mut session = Session::start(&place, flags, None);
+        let call = |session: &mut Session, script: &Value| session.call("run_script", script.clone());
+        for (script, profile, file) in [(&write, written, "out.txt"), (&named, at_argument, "named.txt")] {
+            let result = call(&mut session, script);
+            assert_eq!(result["structuredContent"]["profile"], profile, "{flags:?}: {result}");
+            assert_eq!(place.path(file).exists(), profile == "workspace", "{flags:?}: {result}");
+        }
+        let result = call(&mut session, &script("print('fine')", &[]));
+        assert_eq!(result["structuredContent"]["profile"], "minimal", "{flags:?}: {result}");
+    }
 }

@@ -180,19 +180,29 @@ impl Server {
             .whole()
             .and_then(|bytes| serde_json::from_slice::<Inference>(&bytes).ok());
         let answer = answer.ok_or_else(|| Unusable(outcome::failure(&ended)))?;
-        let is_given = answer.is_sure() && BY_TEXT.contains(&answer.profile.as_str());
-        let inferred = if is_given { &answer.profile } else { &answer.runs_as };
-        let (profile, why) = match profiles.named(inferred) {
-            Some(profile) => (profile, String::new()),
-            None => (
-                profiles.default(),
-                format!(", which isn't within `{}`", profiles.ceiling()),
-            ),
-        };
-        let note = format!(
-            "the text seems to need `{}` (confidence {}){why}; it ran under `{}`",
-            answer.profile, answer.confidence, profile.name
-        );
-        Ok((profile.clone(), vec![note]))
+        Ok(match by_text(&answer).find_map(|name| profiles.named(name)) {
+            Some(profile) => {
+                let note = format!("its text needs `{}` (confidence {})", profile.name, answer.confidence);
+                (profile.clone(), vec![note])
+            }
+            None => {
+                let profile = profiles.default();
+                let note = format!(
+                    "no profile that is offered clearly holds what its text needs; it ran under `{}`, as a command would",
+                    profile.name
+                );
+                (profile.clone(), vec![note])
+            }
+        })
     }
+}
+
+/// The shipped profiles that hold all that a text needs, the least first. None where Stockade isn't sure of the text.
+fn by_text(answer: &Inference) -> impl Iterator<Item = &str> {
+    let runs_as_enough = answer.left_out.is_empty() && answer.runs_with.chunks(2).all(|words| words[0] == "--env");
+    let least = runs_as_enough.then_some(answer.runs_as.as_str());
+    let whole = Some(answer.profile.as_str()).filter(|name| BY_TEXT.contains(name));
+    let wider = answer.or_profile.as_deref();
+    let named = [least, whole, wider].into_iter().flatten();
+    named.filter(|_| answer.is_sure())
 }

@@ -92,7 +92,8 @@ fn run_script(settings: &Settings) -> Tool {
     properties.extend(common(settings));
     let description = format!(
         "Runs a script inside the least permission profile that its text needs, as far as `{}` includes it, in `{}`. Without \
-         `profile` Stockade infers it from the text. Refusals are told as by `run_command`.",
+         `profile` Stockade infers it from the text; where that isn't clear, it has the profile of `run_command`. Refusals are \
+         told as by `run_command`.",
         settings.profiles.ceiling(),
         settings.root.display()
     );
