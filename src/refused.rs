@@ -168,6 +168,10 @@ fn openings(kept: &[&Denial]) -> Hint {
             format!("once: `{}`;", command_line(words)),
             Some("for good: `[secrets] open` in `config.toml`".into()),
         ),
+        None if kept.iter().all(|denial| denial.target.ends_with("/.git")) => (
+            "make it in a new directory, as `git init NEW` does;".into(),
+            Some("or yourself, outside of a run".into()),
+        ),
         None if !kept.iter().all(|denial| is_opened_by_path(denial)) => {
             ("change it yourself, outside of a run".into(), None)
         }
@@ -623,6 +627,29 @@ mod tests {
 
         hint: only `[secrets] open` in your `config.toml` opens it, by its path
         ");
+    }
+
+    #[test]
+    fn a_refused_repository_names_where_one_may_be_made() {
+        let hint_of = |target: &str| {
+            let rule = RefusingRule {
+                text: "guarded part of a git directory".into(),
+                origin: "built in".into(),
+            };
+            let denial = Denial {
+                rule: Some(rule),
+                ..denial(Kind::Create, target)
+            };
+            openings(&[&denial]).0
+        };
+        assert_eq!(
+            hint_of("/r/sub/.git"),
+            "make it in a new directory, as `git init NEW` does;"
+        );
+        assert_eq!(
+            hint_of("/r/.git/hooks/pre-commit"),
+            "change it yourself, outside of a run"
+        );
     }
 
     #[test]
