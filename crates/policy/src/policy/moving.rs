@@ -1,20 +1,18 @@
 //! Checks whether a move would open a closed path, or bring content to a name under which it couldn't be created.
 //!
-//! Both checks look at names alone, so the answer holds whatever a directory contains, now and later. A glob is an
-//! automaton over path components: after the components of a path it is in a set of positions. A move *opens* nothing
-//! where the old positions are a subset of the new: everything below stays closed. It *fills* nothing where the new
-//! positions are a subset of the old: whatever would be closed under the new name was closed when it was created.
+//! Both checks look at names alone, so the answer holds whatever a directory contains, now and later. What a glob closes
+//! below a path follows from which of the glob's beginnings match the path. A move *opens* nothing where those of the old
+//! name are among those of the new: everything below stays closed. It *fills* nothing where those of the new name are
+//! among those of the old: whatever would be closed under the new name was closed when it was created.
 //!
 //! What would fill a closed name is refused as `EXDEV` for a directory, so that programs copy it and each file is
 //! judged, and as `EACCES` for a symbolic link. A directory is never moved over the border of a tree in which patterns
 //! don't count: the scratch directory, exempt grants, packages.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use globset::{Glob, GlobMatcher};
+use globset::{Glob, GlobSet};
 
 use super::closed::{compile, essence};
 use super::decide::{begun_packages, holds_packages};
@@ -116,7 +114,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The paths that a denial closes, as an automaton over components. Rename and link compare two positions in it.
+/// The paths that a denial closes, in the form in which rename and link compare two names.
 #[derive(Debug, Clone)]
 pub(super) enum DeniedSet {
     /// One path and everything below it.
@@ -126,24 +124,13 @@ pub(super) enum DeniedSet {
     /// A built-in list.
     BuiltIn(Closing),
     /// A glob, component by component.
-    Components(Vec<GlobPart>),
+    Components(Beginnings),
     /// A path below this directory: a glob that can't be split into components.
     AnywhereBelow(PathBuf),
     /// All paths.
     All,
     /// No path that a move could open.
     Empty,
-}
-
-/// One component of a glob.
-#[derive(Debug, Clone)]
-pub(super) enum GlobPart {
-    /// Exactly this name.
-    Literal(OsString),
-    /// A name that matches the glob, which is compiled at the first name that comes so far.
-    Name(Glob, OnceLock<GlobMatcher>),
-    /// `**`: any number of names; at the end at least one.
-    Any,
 }
 
 impl DeniedSet {
@@ -155,12 +142,8 @@ impl DeniedSet {
             // A path open below a directory is open with the directory, and a move needs both names open.
             Target::AllBut { .. } => DeniedSet::Empty,
             Target::Glob { below, glob } if compile(glob, denial.kind).is_ok() => {
-                let literal = below
-                    .components()
-                    .map(|part| GlobPart::Literal(part.as_os_str().to_owned()));
-                steps(essence(glob), denial.kind)
-                    .map(|steps| DeniedSet::Components(literal.chain(steps).collect()))
-                    .unwrap_or_else(|| DeniedSet::AnywhereBelow(below.clone()))
+                Beginnings::of(below, essence(glob), denial.kind)
+                    .map_or_else(|| DeniedSet::AnywhereBelow(below.clone()), DeniedSet::Components)
             }
             Target::Glob { .. } => DeniedSet::All,
         }
@@ -175,7 +158,7 @@ impl DeniedSet {
                 !git::may_move(old, new) && !git::git_directory(old).is_some_and(|git| is_spared(GuardedBy::Git, git))
             }
             DeniedSet::BuiltIn(closing) => closing.opens(old, new, is_spared),
-            DeniedSet::Components(steps) => !positions(steps, old).is_among(&positions(steps, new)),
+            DeniedSet::Components(glob) => !glob.begun_by(old).is_among(&glob.begun_by(new)),
             DeniedSet::AnywhereBelow(below) => touches(below),
             DeniedSet::All | DeniedSet::Empty => false,
         }
@@ -192,7 +175,7 @@ impl DeniedSet {
                 Arrival::Directory(old) => closing.is_filled(Some(old), new),
                 Arrival::Made | Arrival::Link => closing.is_filled(new.parent(), new),
             },
-            DeniedSet::Components(steps) => {
+            DeniedSet::Components(glob) => {
                 let from = match arrival {
                     Arrival::File => return false,
                     Arrival::Directory(old) => old,
@@ -200,8 +183,8 @@ impl DeniedSet {
                     // so it counts only where this very name advances the glob.
                     Arrival::Made | Arrival::Link => new.parent().unwrap_or(new),
                 };
-                let (before, after) = (positions(steps, from), positions(steps, new));
-                matches!(after, GlobPositions::Before(_)) && !after.is_among(&before)
+                let after = glob.begun_by(new);
+                after != Begun::Whole && !after.is_among(&glob.begun_by(from))
             }
             DeniedSet::AnywhereBelow(_) if arrival == Arrival::File => false,
             DeniedSet::AnywhereBelow(below) => new.starts_with(below) || below.starts_with(new),
@@ -211,26 +194,79 @@ impl DeniedSet {
     }
 }
 
-/// Splits a glob into components; `None` where the components don't carry its full meaning.
-fn steps(glob: &str, kind: DenialKind) -> Option<Vec<GlobPart>> {
-    let parts: Vec<_> = glob.split('/').collect();
-    // The meaning of several `**` in a row depends on the matcher's version.
-    if parts.windows(2).any(|pair| pair == ["**", "**"]) {
-        return None;
-    }
-    parts.into_iter().map(|part| step(part, kind)).collect()
+/// The beginnings of a glob: `a`, `a/*` and `a/*/b` of `a/*/b`.
+#[derive(Debug, Clone)]
+pub(super) struct Beginnings {
+    below: PathBuf,
+    /// The shortest first. The last two match the closed paths, and what lies below those.
+    globs: Vec<Glob>,
+    /// Compiled at the first path below the directory.
+    compiled: OnceLock<Option<GlobSet>>,
 }
 
-fn step(part: &str, kind: DenialKind) -> Option<GlobPart> {
-    if part == "**" {
-        return Some(GlobPart::Any);
+/// The beginnings that match a path. Whatever follows the path, a glob closes it by these alone.
+#[derive(PartialEq, Eq)]
+enum Begun {
+    /// The whole glob: the path, or a directory above it, is closed.
+    Whole,
+    /// These beginnings.
+    Parts(Vec<usize>),
+    /// The path lies this many names above the glob's directory.
+    Above(usize),
+}
+
+impl Begun {
+    fn is_among(&self, others: &Begun) -> bool {
+        match (self, others) {
+            (_, Begun::Whole) => true,
+            (Begun::Parts(ours), Begun::Parts(theirs)) => ours.iter().all(|part| theirs.contains(part)),
+            (Begun::Parts(ours), Begun::Above(_)) => ours.is_empty(),
+            _ => self == others,
+        }
     }
-    // A `**` among alternatives may span components, and so may a class that contains the separator. A separator inside
-    // braces or after a backslash leaves parts that aren't valid globs.
-    if part.contains("**") || !has_plain_classes(part) {
-        return None;
+}
+
+impl Beginnings {
+    /// `None` where the components of a glob don't carry its full meaning.
+    fn of(below: &Path, glob: &str, kind: DenialKind) -> Option<Beginnings> {
+        // The meaning of several `**` in a row depends on the matcher's version, one beside letters may span components,
+        // and so may a class that contains the separator.
+        let is_plain = |part: &str| part == "**" || !part.contains("**") && has_plain_classes(part);
+        if glob.contains("**/**") || !glob.split('/').all(is_plain) {
+            return None;
+        }
+        // A separator inside braces or after a backslash leaves a beginning that is no glob.
+        let ends = glob.match_indices('/').map(|(at, _)| at);
+        let beginnings = ends.map(|end| compile(&glob[..end], kind));
+        let whole = [glob.to_string(), format!("{glob}/**")];
+        let globs = beginnings.chain(whole.iter().map(|glob| compile(glob, kind)));
+        Some(Beginnings {
+            below: below.to_path_buf(),
+            globs: globs.collect::<Result<_, _>>().ok()?,
+            compiled: OnceLock::new(),
+        })
     }
-    Some(GlobPart::Name(compile(part, kind).ok()?, OnceLock::new()))
+
+    fn begun_by(&self, path: &Path) -> Begun {
+        let Ok(rest) = path.strip_prefix(&self.below) else {
+            return match self.below.strip_prefix(path) {
+                Ok(missing) => Begun::Above(missing.iter().count()),
+                Err(_) => Begun::Parts(Vec::new()),
+            };
+        };
+        if rest.as_os_str().is_empty() {
+            let any_depth = self.globs[0].glob().starts_with("**").then_some(0);
+            return Begun::Parts(any_depth.into_iter().chain([usize::MAX]).collect());
+        }
+        let set = self.compiled.get_or_init(|| GlobSet::new(&self.globs).ok());
+        // Too large to compile: it closes everything, as in `Sets`.
+        let Some(set) = set else { return Begun::Whole };
+        let parts = set.matches(rest);
+        match parts.iter().any(|part| part + 2 >= self.globs.len()) {
+            true => Begun::Whole,
+            false => Begun::Parts(parts),
+        }
+    }
 }
 
 /// Whether all classes contain only letters, digits and `_`, and so no separator.
@@ -240,61 +276,4 @@ fn has_plain_classes(part: &str) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         class.bytes().all(plain) && !class.starts_with('-') && !class.contains("--")
     })
-}
-
-/// The states that the automaton can be in.
-enum GlobPositions {
-    /// At the end: the path, or a directory above it, is closed.
-    Closed,
-    /// Before these steps.
-    Before(BTreeSet<usize>),
-}
-
-impl GlobPositions {
-    fn is_among(&self, others: &GlobPositions) -> bool {
-        match (self, others) {
-            (_, GlobPositions::Closed) => true,
-            (GlobPositions::Closed, _) => false,
-            (GlobPositions::Before(ours), GlobPositions::Before(theirs)) => ours.is_subset(theirs),
-        }
-    }
-}
-
-fn positions(steps: &[GlobPart], path: &Path) -> GlobPositions {
-    let mut before = BTreeSet::new();
-    enter(steps, 0, &mut before);
-    for part in path.components() {
-        let mut after = BTreeSet::new();
-        for at in before {
-            advance(steps, at, part, &mut after);
-        }
-        if after.contains(&steps.len()) {
-            return GlobPositions::Closed;
-        }
-        before = after;
-    }
-    GlobPositions::Before(before)
-}
-
-/// Adds a position, and the one after a `**` that may match nothing.
-fn enter(steps: &[GlobPart], at: usize, positions: &mut BTreeSet<usize>) {
-    positions.insert(at);
-    if matches!(steps.get(at), Some(GlobPart::Any)) && at + 1 < steps.len() {
-        enter(steps, at + 1, positions);
-    }
-}
-
-fn advance(steps: &[GlobPart], at: usize, part: Component<'_>, after: &mut BTreeSet<usize>) {
-    let name = part.as_os_str();
-    match &steps[at] {
-        GlobPart::Literal(literal) if literal == name => enter(steps, at + 1, after),
-        GlobPart::Name(glob, compiled) => {
-            if compiled.get_or_init(|| glob.compile_matcher()).is_match(name) {
-                enter(steps, at + 1, after);
-            }
-        }
-        GlobPart::Any if at + 1 == steps.len() => enter(steps, at + 1, after),
-        GlobPart::Any => enter(steps, at, after),
-        GlobPart::Literal(_) => {}
-    }
 }
