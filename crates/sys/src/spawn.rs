@@ -32,33 +32,33 @@ impl ChildStack {
 }
 
 /// A word in shared memory by which one process tells another to go on or stop. Child-safe.
-pub struct Signpost(AtomicU32);
+pub struct Go(AtomicU32);
 
-impl Default for Signpost {
+impl Default for Go {
     fn default() -> Self {
-        Signpost::new()
+        Go::new()
     }
 }
 
-impl Signpost {
+impl Go {
     const OPEN: u32 = 0;
     const YES: u32 = 1;
     const NO: u32 = 2;
 
-    /// A signpost that isn't set yet.
+    /// One that isn't set yet.
     pub const fn new() -> Self {
-        Signpost(AtomicU32::new(Self::OPEN))
+        Go(AtomicU32::new(Self::OPEN))
     }
 
     /// Tells the other side whether to go on. Only the first call counts.
-    pub fn point(&self, onwards: bool) {
+    pub fn set(&self, onwards: bool) {
         let word = if onwards { Self::YES } else { Self::NO };
         self.0.store(word, Ordering::Release);
         wake(&self.0);
     }
 
     /// Waits until it is set; returns whether to go on.
-    pub fn follow(&self) -> bool {
+    pub fn wait(&self) -> bool {
         waited_while(&self.0, Self::OPEN, None);
         self.0.load(Ordering::Acquire) == Self::YES
     }
@@ -147,23 +147,23 @@ mod tests {
     use crate::process;
 
     struct Told {
-        signpost: *const Signpost,
+        go: *const Go,
         heard: u32,
     }
 
     fn listen(told: &mut Told) -> libc::c_int {
-        // SAFETY: the test's signpost outlives the child.
-        let signpost = unsafe { &*told.signpost };
-        told.heard = 1 + u32::from(signpost.follow());
+        // SAFETY: the test's word outlives the child.
+        let go = unsafe { &*told.go };
+        told.heard = 1 + u32::from(go.wait());
         3
     }
 
     #[test]
     fn both_processes_run_and_the_first_waits_for_the_others_end() {
         for onwards in [true, false] {
-            let signpost = Signpost::new();
+            let go = Go::new();
             let mut told = Told {
-                signpost: &raw const signpost,
+                go: &raw const go,
                 heard: 0,
             };
             let mut calls = 0;
@@ -172,7 +172,7 @@ mod tests {
                 calls += 1;
                 // A caller that doesn't wait would have returned by then.
                 if calls == 3 {
-                    signpost.point(onwards);
+                    go.set(onwards);
                 }
             })
             .unwrap();

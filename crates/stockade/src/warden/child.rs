@@ -15,7 +15,7 @@ use stockade_sys::confine;
 use stockade_sys::notify;
 use stockade_sys::process::{self, PointerArray, Scheduling};
 use stockade_sys::signals::{self, SignalSet};
-use stockade_sys::spawn::Signpost;
+use stockade_sys::spawn::Go;
 use stockade_sys::wire::{self, Message};
 
 /// The steps of a launch, in order. The number is sent; the launcher has the words.
@@ -171,7 +171,7 @@ pub struct Birth<'a> {
     /// The warden's process id.
     pub warden: i32,
     /// Signals whether the warden has left the launcher's session.
-    pub apart: &'a Signpost,
+    pub apart: &'a Go,
     /// The step that failed and its errno.
     pub failure: Option<(Step, i32)>,
 }
@@ -243,7 +243,7 @@ fn confine_self(birth: &Birth<'_>) -> Result<(), (Step, io::Error)> {
     // Last, since the ruleset's descriptor is among them.
     confine::close_from(3).map_err(at(Step::Descriptors))?;
     // Nothing of the run starts while one signal to the launcher's process group could kill both launcher and warden.
-    if !birth.apart.follow() {
+    if !birth.apart.wait() {
         return Err((Step::Session, io::Error::from_raw_os_error(libc::EPERM)));
     }
     Ok(())

@@ -30,7 +30,7 @@ pub use pause::{Look, Pause};
 use stockade_sys::children::{Children, Stream};
 use stockade_sys::process::{self, SignalDomain, Waited};
 use stockade_sys::signals::SignalSet;
-use stockade_sys::spawn::{self, ChildStack, Signpost};
+use stockade_sys::spawn::{self, ChildStack, Go};
 use stockade_sys::wire::{self, Message};
 use stockade_sys::{confine, outer, signals, title};
 
@@ -171,7 +171,7 @@ fn begin(spec: &WardenSpec) -> Result<BegunWarden, (Step, i32)> {
         Some(request) => Some(ask_outer(request).map_err(at(Step::Outer))?),
         None => None,
     };
-    let apart = Signpost::new();
+    let apart = Go::new();
     let mut birth = Birth {
         exec_spec: &spec.exec_spec,
         warden: process::id(),
@@ -184,7 +184,7 @@ fn begin(spec: &WardenSpec) -> Result<BegunWarden, (Step, i32)> {
         // doesn't die with the launcher: what the target starts until the socket is watched would be left running.
         true => {
             let _ = confine::parent_death_signal(LAUNCHER_IS_GONE);
-            apart.point(process::begin_session().is_ok());
+            apart.set(process::begin_session().is_ok());
         }
         false => first_steps.look(spec.socket, target, &scope),
     };
