@@ -16,6 +16,17 @@ const THE_FILE_ALONE: &str = "the command itself";
 /// specification, and the older one of shells' start-up files.
 pub(super) const HOMES_BINS: [&str; 2] = [".local/bin", "bin"];
 
+/// The author of the choice of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChosenBy {
+    /// The user, by words that the search path finds.
+    User,
+    /// A `#!` line that no run can have written.
+    Line,
+    /// A `#!` line that a run may have written.
+    RunsLine,
+}
+
 /// The parts found so far.
 pub(super) struct Installation<'a> {
     pub request: &'a Request<'a>,
@@ -50,10 +61,9 @@ impl<'a> Installation<'a> {
         }
     }
 
-    /// Adds the files needed by a program, and its own. `named_by_file`: a `#!` line names it, not the user, and
-    /// `may_be_chosen`: one that a run may have written. Returns false for a script outside of all installations that a run may
-    /// have chosen so, or by a link: its text could be that of any executable file.
-    pub(super) fn add_program(&mut self, program: &Program, named_by_file: bool, may_be_chosen: bool) -> bool {
+    /// Adds a program's file and the files that it needs. Returns false if a run may have chosen the program, by a first line or a
+    /// link, and it is a script outside of all installations: granting it would open any executable file to reading.
+    pub(super) fn add_program(&mut self, program: &Program, chosen_by: ChosenBy) -> bool {
         let (path, real) = (&program.path, &program.real);
         java::add_configuration(self, real);
         // Links in the base that lead through other directories back into it (`/etc/alternatives`) have no relevant
@@ -65,7 +75,7 @@ impl<'a> Installation<'a> {
         let walked = self.walker.walk(path);
         // A link that leads elsewhere by now was changed by another run.
         let is_led_out = walked.real != *real || self.is_led_out(&walked);
-        if !named_by_file {
+        if chosen_by == ChosenBy::User {
             self.trust_named(path);
         }
         let hops = link::hops(path, &mut self.walker);
@@ -75,8 +85,10 @@ impl<'a> Installation<'a> {
         // What is in the root is the runs' own.
         let is_others = !is_below_base(real) && !self.is_in_runs_root(real);
         let is_script = matches!(program.head, Head::Script(_)) && is_others;
-        let is_chosen = is_script && (may_be_chosen || is_led_out) && !self.covers(real, InstallationAccess::Execute);
-        if is_led_out && !named_by_file && self.left_out.is_none() {
+        let is_chosen = is_script
+            && (chosen_by == ChosenBy::RunsLine || is_led_out)
+            && !self.covers(real, InstallationAccess::Execute);
+        if is_led_out && chosen_by == ChosenBy::User && self.left_out.is_none() {
             let place = is_chosen
                 .then(|| real.clone())
                 .or_else(|| self.environment_led_to(path));

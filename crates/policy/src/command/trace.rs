@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::AccessFlags;
 
 use super::error::CommandError;
-use super::installation::Installation;
+use super::installation::{ChosenBy, Installation};
 use super::interpreter::{self, Interpreter};
 use super::program::{self, Head, NotAProgram, Program};
 use super::shebang::Shebang;
@@ -52,9 +52,13 @@ pub(super) fn trace<'a>(request: &'a Request<'a>, program: Program) -> Result<Tr
         trace.traced.installation.trust_named(script);
     }
     let mut step = Some(Exec {
-        is_given: trace.is_given(&program),
-        is_by_file: request.script.is_some(),
-        named_by_file: request.script.is_some() && !is_found(&program, request),
+        brings_files: trace.brings_files(&program),
+        named_by: match request.script {
+            None => NamedBy::User,
+            Some(_) => NamedBy::FirstLine {
+                chose_program: !is_found(&program, request),
+            },
+        },
         program,
         argv: request
             .argv
@@ -76,19 +80,25 @@ fn is_found(program: &Program, request: &Request<'_>) -> bool {
     found().is_some_and(|found| found.path == program.path)
 }
 
+/// The author of the words that name a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NamedBy {
+    /// The user.
+    User,
+    /// A `#!` line; whether it also chose the program, which the user's search path doesn't find by these words.
+    FirstLine { chose_program: bool },
+}
+
 /// One program about to be executed.
 struct Exec<'a> {
     program: Program,
     /// Whether it brings its files, and those of its `#!` line.
-    is_given: bool,
+    brings_files: bool,
     argv: Vec<Cow<'a, OsStr>>,
     search_path: Option<Cow<'a, OsStr>>,
     /// The script whose `#!` line names this program.
     script: Option<PathBuf>,
-    /// Whether a first line says the words, rather than the user.
-    is_by_file: bool,
-    /// Whether it also chose the program, which the user's search path doesn't find by these words.
-    named_by_file: bool,
+    named_by: NamedBy,
 }
 
 struct ExecTrace<'a> {
@@ -105,7 +115,7 @@ struct ExecTrace<'a> {
 impl<'a> ExecTrace<'a> {
     /// Whether a program brings its files: of another party's words those that the user's search path finds, where that party
     /// makes neither programs nor links.
-    fn is_given(&mut self, program: &Program) -> bool {
+    fn brings_files(&mut self, program: &Program) -> bool {
         !self.request.is_foreign || is_found(program, self.request) && !self.may_be_theirs(program)
     }
 
@@ -116,12 +126,15 @@ impl<'a> ExecTrace<'a> {
 
     fn follow(&mut self, mut step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         let program = &step.program;
-        if step.is_given {
-            let may_be_chosen = step.named_by_file && self.may_be_a_runs_line(&step);
-            let installation = &mut self.traced.installation;
-            step.is_given = installation.add_program(program, step.named_by_file, may_be_chosen);
+        if step.brings_files {
+            let chosen_by = match step.named_by {
+                NamedBy::FirstLine { chose_program: true } if self.may_be_a_runs_line(&step) => ChosenBy::RunsLine,
+                NamedBy::FirstLine { chose_program: true } => ChosenBy::Line,
+                NamedBy::FirstLine { chose_program: false } | NamedBy::User => ChosenBy::User,
+            };
+            step.brings_files = self.traced.installation.add_program(program, chosen_by);
         }
-        if step.is_given && !self.traced.executables.contains(&program.real) {
+        if step.brings_files && !self.traced.executables.contains(&program.real) {
             self.traced.executables.push(program.real.clone());
         }
         self.find_scripts(&step)?;
@@ -210,7 +223,7 @@ impl<'a> ExecTrace<'a> {
         }
         self.interpreters += 1;
         let script = step.program.path.clone();
-        if step.is_given {
+        if step.brings_files {
             self.add_entrypoint(&script, step.program.real.clone());
         }
         if self.traced.installation.may_be_a_runs(&script) {
@@ -230,23 +243,28 @@ impl<'a> ExecTrace<'a> {
         argv.push(Cow::Owned(OsString::from(script.clone())));
         argv.extend(step.argv.iter().skip(1).cloned());
         // A run's line that names such a script by `env` doesn't make it the user's choice.
-        let is_users =
-            step.is_given && !step.is_by_file && self.traced.installation.is_in_homes_bin(&step.program.real);
+        let is_users = step.brings_files
+            && step.named_by == NamedBy::User
+            && self.traced.installation.is_in_homes_bin(&step.program.real);
         Ok(Exec {
-            is_given: step.is_given && !self.may_be_theirs(&program),
+            brings_files: step.brings_files && !self.may_be_theirs(&program),
             program,
             argv,
             search_path: step.search_path.clone(),
             script: Some(script),
-            is_by_file: !is_users,
-            named_by_file: !is_users,
+            named_by: match is_users {
+                true => NamedBy::User,
+                false => NamedBy::FirstLine { chose_program: true },
+            },
         })
     }
 
     fn wrapped(&mut self, step: Exec<'a>) -> Result<Option<Exec<'a>>, CommandError> {
         // A program by a wrapper's name needn't be one, unless it is the system's, or the search path's.
         let is_known = super::is_below_base(&step.program.path)
-            || !step.named_by_file && step.is_given && is_found(&step.program, self.request);
+            || step.named_by != (NamedBy::FirstLine { chose_program: true })
+                && step.brings_files
+                && is_found(&step.program, self.request);
         if !is_known {
             return Ok(None);
         }
@@ -267,11 +285,15 @@ impl<'a> ExecTrace<'a> {
             (Ok(program), script) => {
                 self.traced.searched.extend(program.path.parent().map(Path::to_owned));
                 Ok(Some(Exec {
-                    is_given: self.is_given(&program),
-                    is_by_file: step.is_by_file,
-                    // A first line may also say where to search: `#!/usr/bin/env -S PATH=DIR python3`.
-                    named_by_file: step.is_by_file
-                        && (wrapped.argv[0].as_encoded_bytes().contains(&b'/') || !is_found(&program, self.request)),
+                    brings_files: self.brings_files(&program),
+                    named_by: match step.named_by {
+                        NamedBy::User => NamedBy::User,
+                        // It may also say where to search: `#!/usr/bin/env -S PATH=DIR python3`.
+                        NamedBy::FirstLine { .. } => NamedBy::FirstLine {
+                            chose_program: wrapped.argv[0].as_encoded_bytes().contains(&b'/')
+                                || !is_found(&program, self.request),
+                        },
+                    },
                     program,
                     argv: wrapped.argv,
                     search_path,

@@ -1,7 +1,7 @@
 //! Which files are programs.
 
 use super::*;
-use crate::command::installation::Installation;
+use crate::command::installation::{ChosenBy, Installation};
 
 #[test]
 fn a_system_program_needs_nothing_more() {
@@ -149,9 +149,9 @@ fn a_link_that_takes_the_name_of_a_program_meanwhile_opens_nothing() {
         head: program::Head::Binary,
     };
     // `real` is the kernel's path of a file, so the file existed.
-    installation.add_program(&found(&tool), false, false);
+    installation.add_program(&found(&tool), ChosenBy::User);
     assert_eq!(installation.belongs, []);
-    installation.add_program(&found(&machine.path("home/private/doc")), false, false);
+    installation.add_program(&found(&machine.path("home/private/doc")), ChosenBy::User);
     assert_eq!(
         installation.belongs.len(),
         1,
