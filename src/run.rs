@@ -272,7 +272,7 @@ fn with_questions(mut sandbox: Sandbox, run: &Run, approver: Option<&Arc<dyn App
     if let Some(script) = &run.script {
         let content = Arc::clone(&script.content);
         sandbox = sandbox.script(&script.hash);
-        sandbox = sandbox.walked(script.given.to_string_lossy(), script.way.clone());
+        sandbox = sandbox.flag_path(script.given.to_string_lossy(), script.way.clone());
         sandbox = sandbox.script_text(script.way.real.clone(), content, script.to_whom);
     }
     if let Some(time) = run.ask_timeout {

@@ -71,7 +71,7 @@ pub struct Sandbox {
     surroundings: Surroundings,
     root: Option<PathBuf>,
     /// The one walk that resolved the root: another one could find other links.
-    way: Walked,
+    root_walk: Walked,
     /// Read only if `llm` is called.
     models: Vec<Model>,
     resolver: Option<SocketAddr>,
@@ -87,7 +87,7 @@ pub struct Sandbox {
     /// Files that Stockade writes after the run, or reads before the next, and what names them.
     guarded: Vec<(PathBuf, &'static str)>,
     /// The flags that name paths, each with the walk that resolved it for the policy: another walk could find other links.
-    named: Vec<(String, Walked)>,
+    flag_paths: Vec<(String, Walked)>,
 }
 
 impl Sandbox {
@@ -120,7 +120,7 @@ impl Sandbox {
             profile_key: OsString::from(&profile.name),
             profile,
             root: None,
-            way: Walker::default().walk(&surroundings.directory),
+            root_walk: Walker::default().walk(&surroundings.directory),
             surroundings,
             models,
             resolver: None,
@@ -133,7 +133,7 @@ impl Sandbox {
             foreign_trees: None,
             escalating: Escalating::NONE,
             guarded: Vec::new(),
-            named: Vec::new(),
+            flag_paths: Vec::new(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Sandbox {
     #[must_use]
     pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
         let directory = self.absolute(&directory.into());
-        self.way = Walker::default().walk(&directory);
+        self.root_walk = Walker::default().walk(&directory);
         self.root = Some(directory);
         self
     }
@@ -179,7 +179,7 @@ impl Sandbox {
     #[must_use]
     pub fn socket(mut self, path: impl AsRef<Path>) -> Self {
         let flag = format!("--socket {}", path.as_ref().display());
-        let path = self.named(path.as_ref(), &flag);
+        let path = self.real_flag_path(path.as_ref(), &flag);
         self.additions.sockets.push((path, flag));
         self
     }
@@ -394,24 +394,24 @@ impl Sandbox {
 
     fn grant(mut self, access: Access, path: &Path, flag: &str) -> Self {
         let flag = format!("{flag} {}", path.display());
-        let path = self.named(path, &flag);
+        let path = self.real_flag_path(path, &flag);
         self.additions.grants.push((access, path, flag));
         self
     }
 
     /// The real path of one that a flag names.
-    fn named(&mut self, path: &Path, flag: &str) -> PathBuf {
+    fn real_flag_path(&mut self, path: &Path, flag: &str) -> PathBuf {
         let walked = Walker::default().walk(&self.absolute(path));
         let real = walked.real.clone();
-        self.named.push((flag.to_string(), walked));
+        self.flag_paths.push((flag.to_string(), walked));
         real
     }
 
     /// A path that the user named, with the walk that resolved it: a launch is refused where an earlier run may have led it
     /// elsewhere.
     #[must_use]
-    pub fn walked(mut self, said: impl Into<String>, way: Walked) -> Self {
-        self.named.push((said.into(), way));
+    pub fn flag_path(mut self, flag: impl Into<String>, walk: Walked) -> Self {
+        self.flag_paths.push((flag.into(), walk));
         self
     }
 
@@ -422,13 +422,13 @@ impl Sandbox {
 
     /// The root by its real path.
     fn resolved_root(&self) -> Result<&Path, Error> {
-        let root = self.way.real.as_path();
+        let root = self.root_walk.real.as_path();
         let named = self.root.as_ref().unwrap_or(&self.surroundings.directory);
         let failed = |source| Error::Root {
             path: named.clone(),
             source,
         };
-        self.refuse_moved(&self.way)?;
+        self.refuse_moved(&self.root_walk)?;
         let found = fs::symlink_metadata(root).map_err(failed)?;
         if !found.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
@@ -743,12 +743,12 @@ impl Sandbox {
     /// earlier one may have: `./out` means a path there, and not what that run made of it.
     fn refuse_flags_out(&self, policy: &Policy) -> Result<(), Error> {
         let trees = self.written_trees(policy);
-        for (flag, walked) in &self.named {
+        for (flag, walked) in &self.flag_paths {
             self.refuse_moved(walked)?;
             trees.refuse(flag, walked)?;
         }
         let named = self.root.as_ref().unwrap_or(&self.surroundings.directory);
-        trees.refuse(&format!("--root {}", named.display()), &self.way)
+        trees.refuse(&format!("--root {}", named.display()), &self.root_walk)
     }
 
     /// Trees where runs under this policy, or earlier ones, may have made links.
@@ -763,7 +763,7 @@ impl Sandbox {
 
     /// The trees where its runs, or earlier ones, may have made programs and links, as far as its profile and flags say.
     pub fn trees_of_runs(&self) -> Vec<PathBuf> {
-        self.trees_below(&self.way.real).collect()
+        self.trees_below(&self.root_walk.real).collect()
     }
 
     /// Those of the profile as a whole, since another role's runs may write them. The caller's directory counts, as the root of
