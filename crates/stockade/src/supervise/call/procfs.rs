@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use super::caller::Caller;
 use super::errno::Errno;
 use super::fds::WorkerFds;
+use crate::policy::Access;
 use crate::processes::StatFields;
 
 /// Whether a name is that of a process or something below it.
@@ -188,14 +189,24 @@ pub fn stat_field<T: std::str::FromStr>(fds: &WorkerFds, process: i32, field: us
     StatFields::of(text.as_bytes())?.get(field)
 }
 
+/// A process whose entry is accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The caller's own.
+    Own,
+    /// Another process of the run.
+    AnotherOfRun,
+}
+
 /// Whether an entry of a process in the run may be accessed.
-pub fn allows(name: &Path, is_own: bool, writes: bool) -> bool {
+pub fn may_access(name: &Path, whose: Whose, access: Access) -> bool {
+    let is_own = whose == Whose::Own;
     let entry = name.file_name().unwrap_or_default();
     let of_thread = thread_of(name).is_some();
     if entry == "mem" {
         return is_own;
     }
-    if !writes {
+    if !access.intersects(Access::CHANGE) {
         return true;
     }
     let depth = name.components().count();
@@ -253,8 +264,8 @@ mod tests {
     fn a_process_changes_a_few_of_its_own_entries_and_nothing_of_anothers() {
         for entry in ["comm", "oom_score_adj", "coredump_filter"] {
             for name in [format!("/proc/12/{entry}"), format!("/proc/12/task/13/{entry}")] {
-                assert!(allows(path(&name), true, true), "{name}");
-                assert!(!allows(path(&name), false, true), "{name}");
+                assert!(may_access(path(&name), Whose::Own, Access::WRITE), "{name}");
+                assert!(!may_access(path(&name), Whose::AnotherOfRun, Access::WRITE), "{name}");
             }
         }
         for name in [
@@ -263,16 +274,20 @@ mod tests {
             "/proc/12/comm/comm",
             "/proc/12/setgroups",
         ] {
-            assert!(!allows(path(name), true, true), "{name}");
+            assert!(!may_access(path(name), Whose::Own, Access::WRITE), "{name}");
         }
     }
 
     #[test]
     fn memory_is_open_to_its_own_process_alone_and_other_entries_to_the_run() {
-        assert!(allows(path("/proc/12/mem"), true, true));
-        assert!(!allows(path("/proc/12/mem"), false, false));
-        assert!(!allows(path("/proc/12/task/13/mem"), false, false));
-        assert!(allows(path("/proc/12/maps"), false, false));
+        assert!(may_access(path("/proc/12/mem"), Whose::Own, Access::WRITE));
+        assert!(!may_access(path("/proc/12/mem"), Whose::AnotherOfRun, Access::READ));
+        assert!(!may_access(
+            path("/proc/12/task/13/mem"),
+            Whose::AnotherOfRun,
+            Access::READ
+        ));
+        assert!(may_access(path("/proc/12/maps"), Whose::AnotherOfRun, Access::READ));
     }
 
     #[test]

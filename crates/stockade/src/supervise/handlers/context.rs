@@ -21,7 +21,7 @@ use crate::supervise::call::caller::{Alleged, Caller};
 use crate::supervise::call::errno::Errno;
 use crate::supervise::call::fds::{Isolation, WorkerFds};
 use crate::supervise::judge::stack::PolicyStack;
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::resolve::PathRequest;
 use crate::supervise::run::Run;
 use crate::supervise::state::run_policy::RunPolicy;
@@ -119,7 +119,7 @@ impl<'a> NotifyContext<'a> {
         let is_plain = name.is_absolute() && !name.components().any(|part| part == Component::ParentDir);
         if is_plain
             && !self.judge.is_in_a_scratch(name)
-            && self.judge.name(Access::READ, name) == AccessVerdict::Static
+            && self.judge.name(Access::READ, name) == AccessVerdict::Allowed(By::Landlock)
             && let Some(run_policy) = self.judge.innermost()
         {
             let mut continued = run_policy.continued(kind);

@@ -16,7 +16,7 @@ use crate::report::{Kind, Reason, Refusal};
 use crate::supervise::approvals::Considered;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::judge::grant_named;
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::pinned::Pinned;
 use stockade_sys::other;
 
@@ -58,29 +58,19 @@ impl<'a> Attempt<'a> {
 }
 
 impl NotifyContext<'_> {
-    /// Stops if the verdict is a refusal, which is recorded or asked about: with `errno`. `Ok` says whether Landlock grants
-    /// the access too.
-    pub fn enforce(
-        &self,
-        verdict: AccessVerdict,
-        attempt: &Attempt<'_>,
-        target: &Path,
-        errno: Errno,
-    ) -> Handled<IsStatic> {
+    /// Stops if the verdict is a refusal, which is recorded or asked about: with `errno`. `Ok` says what grants
+    /// the access.
+    pub fn enforce(&self, verdict: AccessVerdict, attempt: &Attempt<'_>, target: &Path, errno: Errno) -> Handled<By> {
         fault::point("worker", || target.as_os_str().as_bytes());
         match verdict {
-            AccessVerdict::Static | AccessVerdict::OnBehalf => {
-                self.tell_allowed(attempt, target);
-                Ok(if verdict == AccessVerdict::Static {
-                    IsStatic::Yes
-                } else {
-                    IsStatic::No
-                })
-            }
-            AccessVerdict::Approved => {
+            AccessVerdict::Allowed(By::Approval) => {
                 self.widen(errno)?;
                 self.tell_allowed_by(attempt, target, || Some(grant_named::ANSWERED.to_string()));
-                Ok(IsStatic::No)
+                Ok(By::Approval)
+            }
+            AccessVerdict::Allowed(by) => {
+                self.tell_allowed(attempt, target);
+                Ok(by)
             }
             AccessVerdict::Refused(reason) => {
                 let refusal = self.refusal(attempt, target.as_os_str().as_bytes(), reason);
@@ -179,11 +169,4 @@ impl NotifyContext<'_> {
             reason,
         }
     }
-}
-
-/// Whether Landlock grants an access by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IsStatic {
-    Yes,
-    No,
 }

@@ -1,6 +1,6 @@
 //! Verdicts: the policy's decision on an access to a pinned object, which considers what the run itself has made.
 
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::state::git_indexes;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::supervise::approvals::{Approvals, ApprovedGrants};
 use crate::supervise::call::caller::Caller;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::call::fds::WorkerFds;
-use crate::supervise::call::procfs;
+use crate::supervise::call::procfs::{self, Whose};
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{FileSystemKind, Pinned, PinnedEntry, Place};
 use crate::supervise::state::git_indexes::GitIndexes;
@@ -34,7 +34,7 @@ const RENAMED: &str = "git's HEAD and its index are written to another name, and
 /// Allows the file that only a rename may write, for accesses that don't write it or that are such a rename.
 fn but_for_renames(verdict: AccessVerdict) -> AccessVerdict {
     match verdict {
-        AccessVerdict::Refused(Reason::Never(reason)) if reason == RENAMED => AccessVerdict::OnBehalf,
+        AccessVerdict::Refused(Reason::Never(reason)) if reason == RENAMED => AccessVerdict::Allowed(By::Supervisor),
         verdict => verdict,
     }
 }
@@ -68,14 +68,14 @@ impl Judge<'_> {
             return self.device(access, object);
         }
         if object.name().starts_with("/dev/shm") && self.run_policy.made().shared_memory.contains(&object.identity()) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         if self.is_own_git_lock(access, object.name(), object.identity()) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         let verdict = self.name(access, object.name());
         if verdict.is_refused() && access == Access::READ && self.is_in_repository(object) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         verdict
     }
@@ -108,7 +108,7 @@ impl Judge<'_> {
         }
         let is_own_lock = |found: PinnedEntry| self.is_own_git_lock(access, place.name(), found.identity());
         match is_git_lock(place.name()) && place.look().is_some_and(is_own_lock) {
-            true => AccessVerdict::OnBehalf,
+            true => AccessVerdict::Allowed(By::Supervisor),
             false => self.name(access, place.name()),
         }
     }
@@ -146,7 +146,7 @@ impl Judge<'_> {
         };
         match verdict {
             AccessVerdict::Refused(Reason::Denied(denial)) if self.is_closed_for_itself(&denial, access, place) => {
-                AccessVerdict::OnBehalf
+                AccessVerdict::Allowed(By::Supervisor)
             }
             verdict => verdict,
         }
@@ -185,7 +185,7 @@ impl Judge<'_> {
     pub fn attributes(&self, object: &Pinned) -> AccessVerdict {
         let name = object.name();
         if object.has_name() && is_git_config(name) && self.is_open_but_for_git(Access::WRITE, name) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         but_for_renames(self.object(Access::WRITE, object))
     }
@@ -209,7 +209,7 @@ impl Judge<'_> {
             AccessVerdict::Refused(Reason::Denied(denial))
                 if denial.guards_git() && self.is_open_but_for_git(Access::WRITE, place.name()) =>
             {
-                AccessVerdict::OnBehalf
+                AccessVerdict::Allowed(By::Supervisor)
             }
             verdict => verdict,
         }
@@ -235,15 +235,15 @@ impl Judge<'_> {
     /// Judges access to a name.
     pub fn name(&self, access: Access, name: &Path) -> AccessVerdict {
         if self.run_policy.run_config.is_in_scratch(name) {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         }
         if self.run_policy.run_config.is_in_cache(name) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         if let Some(process) = procfs::process_of(name) {
             return self.process_entry(access, name, process);
         }
-        let mut verdict = AccessVerdict::Static;
+        let mut verdict = AccessVerdict::Allowed(By::Landlock);
         for bit in [Access::READ, Access::WRITE, Access::DELETE] {
             if access.contains(bit) {
                 verdict = verdict.and(self.bit(bit, name));
@@ -269,7 +269,7 @@ impl Judge<'_> {
             Some(capability) if object.has_name() && !self.run_policy.run_config.is_private(object.name()) => {
                 AccessVerdict::Refused(Reason::Incapable(capability))
             }
-            _ => AccessVerdict::OnBehalf,
+            _ => AccessVerdict::Allowed(By::Supervisor),
         }
     }
 
@@ -278,19 +278,19 @@ impl Judge<'_> {
             AccessDecision::Allow(_) if is_apart(bit, name) && !self.is_granted_inside(bit, name) => {
                 AccessVerdict::Refused(Reason::NotGranted)
             }
-            AccessDecision::Allow(grant) if grant.is_chosen() => AccessVerdict::OnBehalf,
-            AccessDecision::Allow(_) => AccessVerdict::Static,
+            AccessDecision::Allow(grant) if grant.is_chosen() => AccessVerdict::Allowed(By::Supervisor),
+            AccessDecision::Allow(_) => AccessVerdict::Allowed(By::Landlock),
             AccessDecision::NotGranted => match self.incapable(bit) {
                 Some(capability) => AccessVerdict::Refused(Reason::Incapable(capability)),
                 None if self.is_opened(|opened| opened.path(bit, name)) && !is_apart(bit, name) => {
-                    AccessVerdict::Approved
+                    AccessVerdict::Allowed(By::Approval)
                 }
                 None => AccessVerdict::Refused(Reason::NotGranted),
             },
             AccessDecision::Denied(denial) if self.opens_guarded(denial, bit, name) => {
                 match self.is_granted(bit, name) {
-                    true => AccessVerdict::OnBehalf,
-                    false => AccessVerdict::Approved,
+                    true => AccessVerdict::Allowed(By::Supervisor),
+                    false => AccessVerdict::Allowed(By::Approval),
                 }
             }
             AccessDecision::Denied(denial) => {
@@ -360,7 +360,7 @@ impl Judge<'_> {
         // Decided again once `uses_own` is set: a link made meanwhile claims its target first and then checks the flag.
         match denial().or_else(|| if noted() { None } else { denial() }) {
             Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(name)))),
-            None => AccessVerdict::OnBehalf,
+            None => AccessVerdict::Allowed(By::Supervisor),
         }
     }
 
@@ -450,12 +450,16 @@ impl Judge<'_> {
 
     fn process_entry(&self, access: Access, name: &Path, process: i32) -> AccessVerdict {
         let own = self.caller.process();
-        let is_own = process == own;
-        if !is_own && !procfs::is_below(self.fds, self.caller.top, process) {
+        let whose = if process == own {
+            Whose::Own
+        } else {
+            Whose::AnotherOfRun
+        };
+        if whose != Whose::Own && !procfs::is_below(self.fds, self.caller.top, process) {
             return AccessVerdict::Refused(Reason::Never("the process isn't part of the run".into()));
         }
-        if procfs::allows(name, is_own, access.intersects(Access::CHANGE)) {
-            AccessVerdict::OnBehalf
+        if procfs::may_access(name, whose, access) {
+            AccessVerdict::Allowed(By::Supervisor)
         } else {
             AccessVerdict::Refused(Reason::Never("no program may change this of a process".into()))
         }
@@ -464,7 +468,7 @@ impl Judge<'_> {
     /// Judges a deleted file, a pipe or a memory file: the caller may reopen it with the access that it already has.
     fn nameless(&self, access: Access, object: &Pinned) -> AccessVerdict {
         match self.held(object) {
-            Some((_, held)) if held.contains(access) => AccessVerdict::OnBehalf,
+            Some((_, held)) if held.contains(access) => AccessVerdict::Allowed(By::Supervisor),
             _ => AccessVerdict::Refused(Reason::Never("it has no name any more".into())),
         }
     }
@@ -497,10 +501,10 @@ impl Judge<'_> {
             .iter()
             .any(|terminal| terminal == name)
         {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         }
         if is_terminal_multiplexer(name) || self.is_own_terminal(object) {
-            return AccessVerdict::OnBehalf;
+            return AccessVerdict::Allowed(By::Supervisor);
         }
         let named = |bit| {
             self.grants(bit, name)
@@ -553,12 +557,12 @@ impl Judge<'_> {
     /// Judges bringing something that isn't a plain file into a `.git` from outside: git would write through a link.
     pub fn entry_in_git(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let Some(git) = git_directory(new).filter(|git| *git != new) else {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         };
         let comes_from_outside = old.is_none_or(|old| git_directory(old).is_none());
         // What the run made in another's doesn't count: git follows links there as it does elsewhere.
         if !comes_from_outside || self.run_policy.run_config.is_in_cache(new) || self.has_made(git) {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         }
         let denials = &self.run_policy.run_config.policy.denials;
         let denial = denials.iter().find(|denial| denial.guards_git());
@@ -572,7 +576,7 @@ impl Judge<'_> {
     pub fn plants_below(&self, arrival: Arrival<'_>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         if run_config.is_in_cache(new) {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         }
         // No denial applies in the scratch directory.
         if let Arrival::Directory(old) = arrival
@@ -582,7 +586,7 @@ impl Judge<'_> {
         }
         match self.run_policy.matcher().filled_by(arrival, new) {
             Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(new)))),
-            None => AccessVerdict::Static,
+            None => AccessVerdict::Allowed(By::Landlock),
         }
     }
 
@@ -593,7 +597,7 @@ impl Judge<'_> {
             Some(denial) if !self.run_policy.run_config.is_private(directory) => {
                 AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(directory))))
             }
-            _ => AccessVerdict::Static,
+            _ => AccessVerdict::Allowed(By::Landlock),
         }
     }
 
@@ -602,7 +606,7 @@ impl Judge<'_> {
     pub fn cache_border(&self, old: Option<&Path>, new: &Path) -> AccessVerdict {
         let run_config = &self.run_policy.run_config;
         match old.is_some_and(|old| run_config.is_in_cache(old)) == run_config.is_in_cache(new) {
-            true => AccessVerdict::Static,
+            true => AccessVerdict::Allowed(By::Landlock),
             false => AccessVerdict::Refused(Reason::Never(
                 "files are copied into the cache and out of it, and neither moved nor linked".into(),
             )),
@@ -612,12 +616,12 @@ impl Judge<'_> {
     /// Judges whether moving `old` to `new` would open something denied.
     pub fn rename_opens(&self, old: &Path, new: &Path) -> AccessVerdict {
         if self.run_policy.run_config.is_private(old) {
-            return AccessVerdict::Static;
+            return AccessVerdict::Allowed(By::Landlock);
         }
         let is_spared = |by, directory: &Path| self.spares(Access::WRITE, by, directory);
         match self.run_policy.matcher().opens_by_moving_unless(old, new, &is_spared) {
             Some(denial) => AccessVerdict::Refused(Reason::Denied(Box::new(denial.met_at(old)))),
-            None => AccessVerdict::Static,
+            None => AccessVerdict::Allowed(By::Landlock),
         }
     }
 }

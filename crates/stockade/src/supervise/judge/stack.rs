@@ -7,7 +7,7 @@ use std::sync::{Arc, MutexGuard};
 
 use super::may_continue::{Change, MayContinue, RegisterAccess};
 use super::policy::Judge;
-use super::verdict::AccessVerdict;
+use super::verdict::{AccessVerdict, By};
 use crate::policy::{Access, Arrival, Capabilities, Renamed};
 use crate::report::Reason;
 use crate::supervise::approvals::CallGrants;
@@ -83,7 +83,7 @@ impl PolicyStack<'_> {
     /// Whether the process list may replace `/proc`: no policy refuses that for another reason than a missing grant.
     pub fn lists_processes(&self, proc: &Pinned) -> bool {
         let verdict = self.all(|judge| match judge.object(Access::READ, proc) {
-            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => AccessVerdict::OnBehalf,
+            AccessVerdict::Refused(Reason::NotGranted | Reason::Incapable(_)) => AccessVerdict::Allowed(By::Supervisor),
             verdict => verdict,
         });
         !verdict.is_refused()
@@ -178,7 +178,7 @@ impl PolicyStack<'_> {
     pub fn refuses_to_execute(&self, object: &Pinned) -> Option<Reason> {
         let verdict = self.all(|judge| match (judge.closed_program(object), judge.executes(object)) {
             (Some(reason), _) => AccessVerdict::Refused(reason),
-            (None, true) => AccessVerdict::Static,
+            (None, true) => AccessVerdict::Allowed(By::Landlock),
             (None, false) => AccessVerdict::Refused(Reason::NotGranted),
         });
         match verdict {

@@ -5,14 +5,21 @@ use crate::report::Reason;
 /// The decision on an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessVerdict {
-    /// Allowed, and Landlock grants it too.
-    Static,
-    /// Allowed: the supervisor acts on behalf of the target.
-    OnBehalf,
-    /// Allowed on behalf of the target because of an approval.
-    Approved,
+    /// Allowed.
+    Allowed(By),
     /// Not allowed.
     Refused(Reason),
+}
+
+/// The ring that grants an allowed access, the kernel's first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Landlock grants it too.
+    Landlock,
+    /// The supervisor alone: it acts on behalf of the target.
+    Supervisor,
+    /// An approval: the supervisor acts on behalf of the target.
+    Approval,
 }
 
 impl AccessVerdict {
@@ -25,27 +32,25 @@ impl AccessVerdict {
         matches!(self, AccessVerdict::Refused(reason) if !reason.is_open())
     }
 
-    /// Combines two verdicts: both must allow; the result is static only if both are.
+    /// Combines two verdicts: both must allow, and Landlock must grant both for it to grant the whole.
     pub fn and(self, other: AccessVerdict) -> AccessVerdict {
         match (self, other) {
             (AccessVerdict::Refused(reason), _) | (_, AccessVerdict::Refused(reason)) => AccessVerdict::Refused(reason),
-            (AccessVerdict::Approved, _) | (_, AccessVerdict::Approved) => AccessVerdict::Approved,
-            (AccessVerdict::Static, AccessVerdict::Static) => AccessVerdict::Static,
-            _ => AccessVerdict::OnBehalf,
+            (AccessVerdict::Allowed(one), AccessVerdict::Allowed(other)) => AccessVerdict::Allowed(one.max(other)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::AccessVerdict::{Approved, OnBehalf, Refused, Static};
+    use super::AccessVerdict::{Allowed, Refused};
     use super::*;
     use crate::policy::{Access, Capabilities, DenialKind, Target};
     use crate::supervise::testing::denial;
 
     #[test]
     fn one_refusal_refuses_whatever_the_other_policy_says() {
-        for other in [Static, OnBehalf, Approved] {
+        for other in [Allowed(By::Landlock), Allowed(By::Supervisor), Allowed(By::Approval)] {
             assert_eq!(
                 Refused(Reason::NotGranted).and(other.clone()),
                 Refused(Reason::NotGranted)
@@ -66,17 +71,26 @@ mod tests {
 
     #[test]
     fn landlock_decides_alone_only_where_both_policies_leave_it_to_landlock() {
-        assert_eq!(Static.and(Static), Static);
-        assert_eq!(Static.and(OnBehalf), OnBehalf);
-        assert_eq!(OnBehalf.and(Static), OnBehalf);
-        assert_eq!(OnBehalf.and(OnBehalf), OnBehalf);
+        assert_eq!(Allowed(By::Landlock).and(Allowed(By::Landlock)), Allowed(By::Landlock));
+        assert_eq!(
+            Allowed(By::Landlock).and(Allowed(By::Supervisor)),
+            Allowed(By::Supervisor)
+        );
+        assert_eq!(
+            Allowed(By::Supervisor).and(Allowed(By::Landlock)),
+            Allowed(By::Supervisor)
+        );
+        assert_eq!(
+            Allowed(By::Supervisor).and(Allowed(By::Supervisor)),
+            Allowed(By::Supervisor)
+        );
     }
 
     #[test]
     fn what_relies_on_an_answer_for_one_policy_relies_on_it_for_both() {
-        for other in [Static, OnBehalf, Approved] {
-            assert_eq!(Approved.and(other.clone()), Approved);
-            assert_eq!(other.and(Approved), Approved);
+        for other in [Allowed(By::Landlock), Allowed(By::Supervisor), Allowed(By::Approval)] {
+            assert_eq!(Allowed(By::Approval).and(other.clone()), Allowed(By::Approval));
+            assert_eq!(other.and(Allowed(By::Approval)), Allowed(By::Approval));
         }
     }
 
@@ -86,6 +100,6 @@ mod tests {
         assert!(Refused(Reason::Denied(Box::new(denial))).is_closed());
         assert!(Refused(Reason::Never("never".into())).is_closed());
         assert!(!Refused(Reason::NotGranted).is_closed());
-        assert!(!Approved.is_closed() && !Approved.is_refused());
+        assert!(!Allowed(By::Approval).is_closed() && !Allowed(By::Approval).is_refused());
     }
 }

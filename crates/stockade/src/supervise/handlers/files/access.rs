@@ -8,9 +8,10 @@ use crate::policy::Access;
 use crate::report::Kind;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{Attempt, IsStatic};
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::judge::policy::CLOSED;
+use crate::supervise::judge::verdict::By;
 use crate::supervise::object::resolve::Last;
 use crate::supervise::object::subject::Subject;
 use stockade_sys::file;
@@ -56,12 +57,12 @@ fn answer(context: &NotifyContext<'_>, subject: &Subject, mode: i32) -> Handled 
     }
     let ask = |bit: i32, access: Access, kind: Kind| {
         if mode & bit == 0 {
-            return Ok(IsStatic::No);
+            return Ok(By::Supervisor);
         }
         let attempt = Attempt::with(kind, subject.asked(), &object);
         context.enforce(context.judge.object(access, &object), &attempt, object.name(), CLOSED)
     };
-    if ask(libc::R_OK, Access::READ, Kind::Read)? == IsStatic::Yes
+    if ask(libc::R_OK, Access::READ, Kind::Read)? == By::Landlock
         && matches!(subject, Subject::Path(_, _, Last::Follow))
     {
         context.note_continued(Kind::Read, subject.asked());

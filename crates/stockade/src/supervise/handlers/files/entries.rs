@@ -13,12 +13,12 @@ use crate::supervise::call::caller::Alleged;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{Attempt, IsStatic};
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::git::{config, renamed, submodules, taking_over};
 use crate::supervise::judge::may_continue::Change;
 use crate::supervise::judge::policy;
 use crate::supervise::judge::policy::CLOSED;
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::identity::Identity;
 use crate::supervise::object::pinned::{Pinned, PinnedEntry, Place};
 use crate::supervise::object::resolve::{Last, PathRequest};
@@ -104,14 +104,14 @@ fn judge_entry(context: &NotifyContext<'_>, place: &Place, attempt: &Attempt<'_>
         (_, true) => context.judge.empty_directory(Access::DELETE, place),
         (_, false) => context.judge.place(Access::DELETE, place),
     };
-    let is_static = context.enforce(verdict, attempt, place.name(), CLOSED)?;
-    Ok(by_landlock(context, is_static, Change::Entry))
+    let by = context.enforce(verdict, attempt, place.name(), CLOSED)?;
+    Ok(by_landlock(context, by, Change::Entry))
 }
 
-fn by_landlock(context: &NotifyContext<'_>, is_static: IsStatic, change: Change) -> Option<CallAnswer> {
-    match is_static {
-        IsStatic::Yes => context.judge.may_change(change).map(CallAnswer::Continue),
-        IsStatic::No => None,
+fn by_landlock(context: &NotifyContext<'_>, by: By, change: Change) -> Option<CallAnswer> {
+    match by {
+        By::Landlock => context.judge.may_change(change).map(CallAnswer::Continue),
+        By::Supervisor | By::Approval => None,
     }
 }
 
@@ -320,12 +320,12 @@ fn rename_with(context: &NotifyContext<'_>, from: &DirectoryAndPath, to: &Direct
         libc::RENAME_EXCHANGE => RenameManner::Exchange,
         _ => RenameManner::Move,
     };
-    let is_static = judge_move(context, (from, &old, moved), (to, &new, replaced), manner)?;
+    let by = judge_move(context, (from, &old, moved), (to, &new, replaced), manner)?;
     if manner == RenameManner::Git {
         renamed::replace(context, (&old, moved), &new, &Attempt::on(Kind::Write, to.path.bytes()))?;
         return Ok(CallAnswer::Value(0));
     }
-    if let Some(answer) = by_landlock(context, is_static, Change::Move) {
+    if let Some(answer) = by_landlock(context, by, Change::Move) {
         return Ok(answer);
     }
     taking_over::refuse_move(context, (&old, moved), (&new, replaced), to.path.bytes())?;
@@ -367,14 +367,14 @@ fn judge_move(
     (from, old, moved): (&DirectoryAndPath, &Place, Option<PinnedEntry>),
     (to, new, replaced): (&DirectoryAndPath, &Place, Option<PinnedEntry>),
     manner: RenameManner,
-) -> Handled<IsStatic> {
+) -> Handled<By> {
     let exchanges = manner == RenameManner::Exchange;
     let (old_name, new_name) = (old.name(), new.name());
     if policy::is_shared_memory(old_name) && policy::is_shared_memory(new_name) {
         let is_own =
             |found: Option<PinnedEntry>| found.is_none_or(|found| is_own_shared_memory(context, found.identity()));
         if is_own(old.look()) && is_own(replaced) {
-            return Ok(IsStatic::No);
+            return Ok(By::Supervisor);
         }
     }
     // An exchange removes both entries, and gives both names to something else.
@@ -409,8 +409,8 @@ fn judge_move(
     }
     let first = first?;
     let second = context.enforce(arrival, &arriving, new_name, CLOSED)?;
-    if first == IsStatic::Yes && second == IsStatic::Yes {
-        return Ok(IsStatic::Yes);
+    if first == By::Landlock && second == By::Landlock {
+        return Ok(By::Landlock);
     }
     refuse_cache_border(context, Some(old_name), new_name, &arriving)?;
     context.enforce(
@@ -435,7 +435,7 @@ fn judge_move(
             CLOSED,
         )?;
     }
-    Ok(IsStatic::No)
+    Ok(By::Supervisor)
 }
 
 /// Refuses moves and links between the cache and the outside, with the errno of another file system.
@@ -449,11 +449,11 @@ fn refuse_cache_border(
     context.enforce(verdict, attempt, new, Errno(libc::EXDEV)).map(drop)
 }
 
-/// The kinds of entry that a moved entry may be. In a static tree the run may replace it without being seen, so there
-/// it counts as all of them.
-fn arrivals(moved: Option<PinnedEntry>, name: &Path, is_static: IsStatic) -> Vec<Arrival<'_>> {
+/// The kinds of entry that a moved entry may be. Where Landlock grants the tree, the run may replace it without being seen,
+/// so there it counts as all of them.
+fn arrivals(moved: Option<PinnedEntry>, name: &Path, by: By) -> Vec<Arrival<'_>> {
     let directory = Arrival::Directory(name);
-    match moved.filter(|_| is_static == IsStatic::No) {
+    match moved.filter(|_| by != By::Landlock) {
         None => vec![directory, Arrival::Link],
         Some(entry) if entry.is_directory() => vec![directory],
         Some(entry) if entry.is_symlink() => vec![Arrival::Link],
@@ -464,11 +464,11 @@ fn arrivals(moved: Option<PinnedEntry>, name: &Path, is_static: IsStatic) -> Vec
 /// Refuses to bring a link or a directory into a `.git` from outside.
 fn refuse_entry_in_git(
     context: &NotifyContext<'_>,
-    (old, moved, is_static): (&Path, Option<PinnedEntry>, IsStatic),
+    (old, moved, by): (&Path, Option<PinnedEntry>, By),
     new: &Path,
     attempt: &Attempt<'_>,
 ) -> Handled<()> {
-    if arrivals(moved, old, is_static) == [Arrival::File] {
+    if arrivals(moved, old, by) == [Arrival::File] {
         return Ok(());
     }
     let verdict = context.judge.entry_in_git(Some(old), new);
@@ -567,8 +567,8 @@ pub fn link(context: &NotifyContext<'_>, form: Form) -> Handled {
     if object.has_lost_its_name() {
         return fail(libc::ENOENT);
     }
-    let is_static = judge_link(context, (&from, &object), (&to, &place))?;
-    if let Some(answer) = by_landlock(context, is_static, Change::Move) {
+    let by = judge_link(context, (&from, &object), (&to, &place))?;
+    if let Some(answer) = by_landlock(context, by, Change::Move) {
         return Ok(answer);
     }
     if policy::is_shared_memory(place.name()) {
@@ -588,15 +588,15 @@ fn judge_link(
     context: &NotifyContext<'_>,
     (from, object): (&DirectoryAndPath, &Pinned),
     (to, place): (&DirectoryAndPath, &Place),
-) -> Handled<IsStatic> {
+) -> Handled<By> {
     let name = place.name();
     if policy::is_shared_memory(name) && is_own_shared_memory(context, object.identity()) {
-        return Ok(IsStatic::No);
+        return Ok(By::Supervisor);
     }
     let arriving = Attempt::without(Kind::Create, to.path.bytes());
     let leaving = Attempt::on(Kind::Write, from.path.bytes());
     let arrival = context.judge.new_entry(place);
-    let is_in_scratch = arrival == AccessVerdict::Static || context.judge.is_in_a_scratch(name);
+    let is_in_scratch = arrival == AccessVerdict::Allowed(By::Landlock) || context.judge.is_in_a_scratch(name);
     // A nameless object was created by the holder of a descriptor for writing. In the scratch directory everything is
     // allowed, so linking an existing file there needs all access.
     let access = match object.has_name() {
@@ -619,8 +619,8 @@ fn judge_link(
     }
     let second = second?;
     let first = context.enforce(verdict, &leaving, object.name(), CLOSED)?;
-    if first == IsStatic::Yes && second == IsStatic::Yes {
-        return Ok(IsStatic::Yes);
+    if first == By::Landlock && second == By::Landlock {
+        return Ok(By::Landlock);
     }
     refuse_cache_border(context, object.has_name().then(|| object.name()), name, &arriving)?;
     if object.is_symlink() {
@@ -628,7 +628,7 @@ fn judge_link(
         context.enforce(verdict, &arriving, name, CLOSED)?;
         refuse_planting(context, &[Arrival::Link], name, &arriving)?;
     }
-    Ok(IsStatic::No)
+    Ok(By::Supervisor)
 }
 
 /// Links the pinned object, not whatever has its name by now. The link in `/proc` leads to the object itself, and no
@@ -648,13 +648,13 @@ pub fn truncate(context: &NotifyContext<'_>) -> Handled {
         return fail(libc::EISDIR);
     }
     let attempt = Attempt::on(Kind::Write, operand.path.bytes());
-    let is_static = context.enforce(
+    let by = context.enforce(
         context.judge.object(Access::WRITE, &object),
         &attempt,
         object.name(),
         CLOSED,
     )?;
-    if let Some(answer) = by_landlock(context, is_static, Change::Truncate) {
+    if let Some(answer) = by_landlock(context, by, Change::Truncate) {
         return Ok(answer);
     }
     if !object.is_regular() {
@@ -683,9 +683,9 @@ mod tests {
         let name = Path::new("/w/old");
         let directory = Arrival::Directory(name);
         for (entry, arrival) in [("d", directory), ("f", Arrival::File), ("l", Arrival::Link)] {
-            assert_eq!(arrivals(found(entry), name, IsStatic::No), [arrival]);
-            assert_eq!(arrivals(found(entry), name, IsStatic::Yes), [directory, Arrival::Link]);
+            assert_eq!(arrivals(found(entry), name, By::Supervisor), [arrival]);
+            assert_eq!(arrivals(found(entry), name, By::Landlock), [directory, Arrival::Link]);
         }
-        assert_eq!(arrivals(None, name, IsStatic::No), [directory, Arrival::Link]);
+        assert_eq!(arrivals(None, name, By::Supervisor), [directory, Arrival::Link]);
     }
 }

@@ -16,7 +16,7 @@ use crate::supervise::handlers::context::NotifyContext;
 use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::judge::may_continue::MayContinue;
 use crate::supervise::judge::policy::CLOSED;
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::pinned::Pinned;
 use crate::supervise::object::resolve::Last;
 use crate::supervise::object::subject::Subject;
@@ -50,7 +50,7 @@ fn execute(context: &NotifyContext<'_>, subject: &Subject) -> Handled {
     refuse_interpreter(context, &object)?;
     context.tell_allowed(&Attempt::on(Kind::Execute, subject.asked()), object.name());
     // What lies in the base changes with the machine alone.
-    if context.judge.object(Access::READ, &object) == AccessVerdict::Static {
+    if context.judge.object(Access::READ, &object) == AccessVerdict::Allowed(By::Landlock) {
         context.note_continued(Kind::Execute, subject.asked());
     }
     Ok(answer)

@@ -19,12 +19,12 @@ use crate::supervise::call::caller::Alleged;
 use crate::supervise::call::errno::Errno;
 use crate::supervise::handlers::answer::{CallAnswer, Effect, Handled, fail};
 use crate::supervise::handlers::context::NotifyContext;
-use crate::supervise::handlers::enforce::{Attempt, IsStatic};
+use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::git::config;
 use crate::supervise::handlers::stop::Stop;
 use crate::supervise::judge::may_continue::RegisterAccess;
 use crate::supervise::judge::policy::CLOSED;
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::pinned::{Pinned, Place};
 use crate::supervise::object::resolve::{Last, PathRequest};
 use stockade_sys::file::{self, OpenHow};
@@ -341,15 +341,14 @@ impl Open {
         if let Some(held) = self.held_already(context, access, &object, &verdict) {
             return Ok(held);
         }
-        let is_static = context.enforce(verdict, &attempt, object.name(), CLOSED)?;
-        let is_native =
-            is_static == IsStatic::Yes || access == Access::READ && context.judge.is_read_natively(object.name());
+        let by = context.enforce(verdict, &attempt, object.name(), CLOSED)?;
+        let is_native = by == By::Landlock || access == Access::READ && context.judge.is_read_natively(object.name());
         if is_native
             && !self.request(context).begins_at_process_list()
             && let Some(proof) = context.judge.may_open(self.from_registers)
         {
             // In the base, which the run doesn't change.
-            if is_static == IsStatic::Yes && self.is_plain_read() {
+            if by == By::Landlock && self.is_plain_read() {
                 context.note_continued(Kind::Read, self.path.bytes());
             }
             return Ok(CallAnswer::Continue(proof));
@@ -461,8 +460,8 @@ impl Open {
                 true => context.judge.new_git_lock(&place),
                 false => context.judge.new_entry(&place),
             };
-            let is_static = context.enforce(verdict, &attempt, place.name(), CLOSED)?;
-            if is_static == IsStatic::Yes
+            let by = context.enforce(verdict, &attempt, place.name(), CLOSED)?;
+            if by == By::Landlock
                 && let Some(proof) = context.judge.may_open(self.from_registers)
             {
                 return Ok(Some(CallAnswer::Continue(proof)));

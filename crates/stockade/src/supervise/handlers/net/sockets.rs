@@ -20,7 +20,7 @@ use crate::supervise::handlers::context::NotifyContext;
 use crate::supervise::handlers::enforce::Attempt;
 use crate::supervise::handlers::processes::nest;
 use crate::supervise::judge::policy::{CLOSED, Judge};
-use crate::supervise::judge::verdict::AccessVerdict;
+use crate::supervise::judge::verdict::{AccessVerdict, By};
 use crate::supervise::object::pinned::{Pinned, Place};
 use crate::supervise::object::resolve::Last;
 use crate::supervise::state::made::Made;
@@ -127,22 +127,22 @@ fn connect_unix(context: &NotifyContext<'_>, socket: OwnedFd, address: &Address)
 fn verdict(judge: &Judge<'_>, object: &Pinned) -> AccessVerdict {
     let run_policy = judge.run_policy;
     if run_policy.made().sockets.contains(&object.identity()) {
-        return AccessVerdict::OnBehalf;
+        return AccessVerdict::Allowed(By::Supervisor);
     }
     // A grant of this exact path allows even an agent's socket that lies among secrets.
     let grants = &run_policy.run_config.policy.sockets;
     if grants.iter().any(|grant| grant.path == object.name()) {
-        return AccessVerdict::OnBehalf;
+        return AccessVerdict::Allowed(By::Supervisor);
     }
     if let Some(denial) = judge.denial(object.name()) {
         return AccessVerdict::Refused(denial);
     }
     if judge.is_opened(|opened| opened.socket(object.name())) {
-        return AccessVerdict::OnBehalf;
+        return AccessVerdict::Allowed(By::Supervisor);
     }
     let is_inside = grants.iter().any(|grant| object.name().starts_with(&grant.path));
     if is_inside && !is_powerful_socket(object.name()) {
-        AccessVerdict::OnBehalf
+        AccessVerdict::Allowed(By::Supervisor)
     } else {
         AccessVerdict::Refused(Reason::NotGranted)
     }

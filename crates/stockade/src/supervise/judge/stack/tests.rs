@@ -73,7 +73,10 @@ fn inside(verdict: &AccessVerdict) -> Option<&Reason> {
 #[test]
 fn a_nested_run_has_what_both_policies_grant() {
     let nest = Nest::of(reads("/w"), reads("/w/a"));
-    assert_eq!(nest.name(Access::READ, "/w/a/b"), AccessVerdict::OnBehalf);
+    assert_eq!(
+        nest.name(Access::READ, "/w/a/b"),
+        AccessVerdict::Allowed(By::Supervisor)
+    );
     assert_eq!(inside(&nest.name(Access::READ, "/w/b")), Some(&Reason::NotGranted));
 }
 

@@ -18,14 +18,14 @@ fn in_anothers_repository_data_is_open_and_what_git_obeys_is_closed() {
         );
         assert_eq!(
             court.name(Access::READ, Path::new("/w/.git").join(closed)),
-            OnBehalf,
+            Allowed(By::Supervisor),
             "{closed}"
         );
     }
     for open in ["objects/ab/cdef", "refs/heads/main", "logs/HEAD"] {
         assert_eq!(
             court.name(Access::WRITE, Path::new("/w/.git").join(open)),
-            OnBehalf,
+            Allowed(By::Supervisor),
             "{open}"
         );
     }
@@ -41,12 +41,12 @@ fn head_and_the_index_of_anothers_repository_are_written_by_a_rename_alone() {
         assert_eq!(never(&court.name(Access::WRITE, &path)), Some(RENAMED), "{name}");
         assert_eq!(
             court.place(&path, |judge, place| judge.git_renamed(place)),
-            OnBehalf,
+            Allowed(By::Supervisor),
             "{name}"
         );
     }
     let shared = root.join(".git/sharedindex.1");
-    assert_eq!(court.name(Access::DELETE, &shared), OnBehalf);
+    assert_eq!(court.name(Access::DELETE, &shared), Allowed(By::Supervisor));
     assert_eq!(never(&court.name(Access::WRITE, &shared)), Some(RENAMED));
 }
 
@@ -56,7 +56,11 @@ fn in_a_repository_that_the_run_made_nothing_of_gits_is_closed() {
     let court = guarded(&root);
     let git = court.makes(&root.join(".git"));
     for name in ["config", "HEAD", "index"] {
-        assert_eq!(court.name(Access::WRITE, git.join(name)), OnBehalf, "{name}");
+        assert_eq!(
+            court.name(Access::WRITE, git.join(name)),
+            Allowed(By::Supervisor),
+            "{name}"
+        );
     }
 }
 
@@ -86,8 +90,8 @@ fn a_new_repository_is_open_where_none_is_around_it() {
     let (_made, root) = directory();
     let court = guarded(&root);
     let new = court.makes(&root.join("new"));
-    assert_eq!(court.new_entry(&new.join(".git")), OnBehalf);
-    assert_eq!(court.new_entry(&root.join(".git")), OnBehalf);
+    assert_eq!(court.new_entry(&new.join(".git")), Allowed(By::Supervisor));
+    assert_eq!(court.new_entry(&root.join(".git")), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn a_new_repository_is_closed_in_anothers_directory_below_anothers_repository() 
     make(&root.join("old"));
     assert!(is_denied(&court.new_entry(&root.join("old/.git"))));
     let new = court.makes(&root.join("new"));
-    assert_eq!(court.new_entry(&new.join(".git")), OnBehalf);
+    assert_eq!(court.new_entry(&new.join(".git")), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn no_new_head_or_git_takes_over_a_directory_whose_own_repository_is_gone() {
     make(&root.join("other/.git"));
     assert_eq!(never(&court.new_entry(&root.join("other/HEAD"))), Some(TAKES_OVER));
     make(&root.join("free"));
-    assert_eq!(court.new_entry(&root.join("free/HEAD")), OnBehalf);
+    assert_eq!(court.new_entry(&root.join("free/HEAD")), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -131,14 +135,17 @@ fn the_lock_of_gits_configuration_is_the_runs_where_it_made_it() {
     let git = root.join(".git");
     make(&git);
     let lock = git.join("config.lock");
-    assert_eq!(court.place(&lock, |judge, place| judge.new_git_lock(place)), OnBehalf);
+    assert_eq!(
+        court.place(&lock, |judge, place| judge.new_git_lock(place)),
+        Allowed(By::Supervisor)
+    );
     fs::write(&lock, "").unwrap();
     let write = || court.judge(|judge| judge.object(Access::WRITE, &pinned(&court.fds, &lock)));
     assert!(is_denied(&write()));
     court.run_policy.made().git_locks.insert(identity(&lock), lock.clone());
-    assert_eq!(write(), OnBehalf);
+    assert_eq!(write(), Allowed(By::Supervisor));
     let removed = court.place(&lock, |judge, place| judge.place(Access::DELETE, place));
-    assert_eq!(removed, OnBehalf);
+    assert_eq!(removed, Allowed(By::Supervisor));
 }
 
 #[test]
@@ -150,11 +157,11 @@ fn only_plain_files_come_into_anothers_git_directory_from_outside() {
     let comes = |old: Option<&Path>, new: PathBuf| court.judge(|judge| judge.entry_in_git(old, &new));
     assert!(is_denied(&comes(None, git.join("refs"))));
     assert!(is_denied(&comes(Some(&root.join("a")), git.join("refs"))));
-    assert_eq!(comes(Some(&git.join("a")), git.join("b")), Static);
-    assert_eq!(comes(None, git.clone()), Static);
-    assert_eq!(comes(None, root.join("a")), Static);
+    assert_eq!(comes(Some(&git.join("a")), git.join("b")), Allowed(By::Landlock));
+    assert_eq!(comes(None, git.clone()), Allowed(By::Landlock));
+    assert_eq!(comes(None, root.join("a")), Allowed(By::Landlock));
     court.makes(&git);
-    assert_eq!(comes(None, git.join("refs")), Static);
+    assert_eq!(comes(None, git.join("refs")), Allowed(By::Landlock));
 }
 
 #[test]

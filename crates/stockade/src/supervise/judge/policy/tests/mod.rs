@@ -13,7 +13,7 @@ use crate::supervise::testing::{
     Silent, approvals, asking, denial, directory, grant, guarded_policy, identity, make, notification, pinned, place,
     policy, run_config, worker_fds,
 };
-use AccessVerdict::{OnBehalf, Refused, Static};
+use AccessVerdict::{Allowed, Refused};
 
 /// One run with what its judge needs.
 struct Court {
@@ -93,14 +93,14 @@ fn chosen_grants_are_served_and_those_of_the_base_left_to_landlock() {
     let mut base = grant(Access::READ, "/usr");
     base.origin = Origin::Base;
     let court = Court::new(policy(vec![base, grant(Access::READ, "/w")]));
-    assert_eq!(court.name(Access::READ, "/usr/lib/a"), Static);
-    assert_eq!(court.name(Access::READ, "/w/a"), OnBehalf);
+    assert_eq!(court.name(Access::READ, "/usr/lib/a"), Allowed(By::Landlock));
+    assert_eq!(court.name(Access::READ, "/w/a"), Allowed(By::Supervisor));
 }
 
 #[test]
 fn each_access_that_is_asked_for_needs_a_grant() {
     let court = Court::new(policy(vec![grant(Access::READ, "/w")]));
-    assert_eq!(court.name(Access::READ, "/w/a"), OnBehalf);
+    assert_eq!(court.name(Access::READ, "/w/a"), Allowed(By::Supervisor));
     assert_eq!(
         court.name(Access::READ | Access::WRITE, "/w/a"),
         Refused(Reason::NotGranted)
@@ -134,7 +134,7 @@ fn a_denial_wins_over_every_grant_of_the_same_path() {
     both.denials.push(denial(closed, Access::all(), DenialKind::Explicit));
     let court = Court::new(both);
     assert!(is_denied(&court.name(Access::READ, "/w/closed/a")));
-    assert_eq!(court.name(Access::READ, "/w/closed-not"), OnBehalf);
+    assert_eq!(court.name(Access::READ, "/w/closed-not"), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -144,7 +144,10 @@ fn secrets_are_closed_in_a_granted_tree_and_guarded_names_only_for_writing() {
         assert!(is_denied(&court.name(Access::READ, secret)), "{secret}");
     }
     assert!(is_denied(&court.name(Access::WRITE, "/w/.vscode/tasks.json")));
-    assert_eq!(court.name(Access::READ, "/w/.vscode/tasks.json"), OnBehalf);
+    assert_eq!(
+        court.name(Access::READ, "/w/.vscode/tasks.json"),
+        Allowed(By::Supervisor)
+    );
 }
 
 #[test]
@@ -153,8 +156,8 @@ fn the_scratch_directory_and_the_cache_are_the_runs_own_whatever_is_denied() {
     config.scratch = Some("/w/scratch".into());
     config.cache = Some("/w/cache".into());
     let court = Court::of(config);
-    assert_eq!(court.name(Access::WRITING, "/w/scratch/.netrc"), Static);
-    assert_eq!(court.name(Access::WRITING, "/w/cache/.netrc"), OnBehalf);
+    assert_eq!(court.name(Access::WRITING, "/w/scratch/.netrc"), Allowed(By::Landlock));
+    assert_eq!(court.name(Access::WRITING, "/w/cache/.netrc"), Allowed(By::Supervisor));
     assert!(is_denied(&court.name(Access::WRITE, "/w/.netrc")));
 }
 
@@ -171,14 +174,14 @@ fn a_grant_of_everything_opens_no_device_and_changes_nothing_of_the_kernels() {
         court.name(Access::WRITE, "/proc/sys/kernel/x"),
         Refused(Reason::NotGranted)
     );
-    assert_eq!(court.name(Access::READ, "/sys/power/state"), OnBehalf);
-    assert_eq!(court.name(Access::READ, "/dev"), OnBehalf);
+    assert_eq!(court.name(Access::READ, "/sys/power/state"), Allowed(By::Supervisor));
+    assert_eq!(court.name(Access::READ, "/dev"), Allowed(By::Supervisor));
 }
 
 #[test]
 fn a_grant_below_dev_opens_what_it_names() {
     let court = Court::new(policy(vec![grant(Access::WRITING, "/dev/dri")]));
-    assert_eq!(court.name(Access::WRITE, "/dev/dri/card0"), OnBehalf);
+    assert_eq!(court.name(Access::WRITE, "/dev/dri/card0"), Allowed(By::Supervisor));
     assert_eq!(court.name(Access::READ, "/dev/sda"), Refused(Reason::NotGranted));
 }
 
@@ -186,10 +189,19 @@ fn a_grant_below_dev_opens_what_it_names() {
 fn of_processes_the_caller_may_change_a_few_entries_of_its_own_and_read_no_memory_of_others() {
     let court = Court::new(policy(Vec::new()));
     let own = std::process::id();
-    assert_eq!(court.name(Access::READ, format!("/proc/{own}/status")), OnBehalf);
-    assert_eq!(court.name(Access::WRITE, format!("/proc/{own}/comm")), OnBehalf);
+    assert_eq!(
+        court.name(Access::READ, format!("/proc/{own}/status")),
+        Allowed(By::Supervisor)
+    );
+    assert_eq!(
+        court.name(Access::WRITE, format!("/proc/{own}/comm")),
+        Allowed(By::Supervisor)
+    );
     assert!(never(&court.name(Access::WRITE, format!("/proc/{own}/oom_adj"))).is_some());
-    assert_eq!(court.name(Access::READ, format!("/proc/{own}/mem")), OnBehalf);
+    assert_eq!(
+        court.name(Access::READ, format!("/proc/{own}/mem")),
+        Allowed(By::Supervisor)
+    );
     let outside = never(&court.name(Access::READ, "/proc/1/status")).map(str::to_string);
     assert_eq!(outside.as_deref(), Some("the process isn't part of the run"));
 }
@@ -223,8 +235,14 @@ fn an_answer_opens_what_nothing_grants_for_one_call_or_until_the_run_ends() {
     let court = guarded(Path::new("/w"));
     let ask = |lasting, once| with_answers(&court, lasting, once, "/x/a");
     assert_eq!(ask(None, None), Refused(Reason::NotGranted));
-    assert_eq!(ask(opening(Flag::Write, "/x"), None), AccessVerdict::Approved);
-    assert_eq!(ask(None, opening(Flag::Write, "/x/a")), AccessVerdict::Approved);
+    assert_eq!(
+        ask(opening(Flag::Write, "/x"), None),
+        AccessVerdict::Allowed(By::Approval)
+    );
+    assert_eq!(
+        ask(None, opening(Flag::Write, "/x/a")),
+        AccessVerdict::Allowed(By::Approval)
+    );
     assert_eq!(
         ask(opening(Flag::Read, "/x"), opening(Flag::Write, "/y")),
         Refused(Reason::NotGranted)
@@ -246,7 +264,7 @@ fn only_an_answer_about_guarded_files_opens_one() {
     assert!(is_denied(&with_answers(&court, opening(Flag::Write, "/w"), None, name)));
     assert_eq!(
         with_answers(&court, None, opening(Flag::WriteGuarded, name), name),
-        OnBehalf
+        Allowed(By::Supervisor)
     );
     assert!(is_denied(&with_answers(
         &court,
@@ -262,7 +280,7 @@ fn guarded_names_are_open_in_a_directory_of_the_runs_own_and_that_is_noted() {
     let court = guarded(&root);
     let own = court.makes(&root.join("new"));
     assert!(!court.run_policy.made().uses_own);
-    assert_eq!(court.name(Access::WRITE, own.join(".gdbinit")), OnBehalf);
+    assert_eq!(court.name(Access::WRITE, own.join(".gdbinit")), Allowed(By::Supervisor));
     assert!(court.run_policy.made().uses_own);
     assert!(is_denied(&court.name(Access::WRITE, root.join(".gdbinit"))));
 }
@@ -272,7 +290,10 @@ fn guarded_names_may_be_removed_below_the_top_of_what_the_run_works_in() {
     let (_made, root) = directory();
     let court = guarded(&root);
     make(&root.join("deep"));
-    assert_eq!(court.name(Access::DELETE, root.join("deep/.gdbinit")), OnBehalf);
+    assert_eq!(
+        court.name(Access::DELETE, root.join("deep/.gdbinit")),
+        Allowed(By::Supervisor)
+    );
     assert!(is_denied(&court.name(Access::DELETE, root.join(".gdbinit"))));
     assert!(!court.run_policy.made().uses_own);
 }
@@ -283,7 +304,10 @@ fn names_of_a_projects_top_are_open_where_no_project_is() {
     let court = guarded(&root);
     let deep = root.join("deep");
     make(&deep);
-    assert_eq!(court.name(Access::WRITE, deep.join(".mcp.json")), OnBehalf);
+    assert_eq!(
+        court.name(Access::WRITE, deep.join(".mcp.json")),
+        Allowed(By::Supervisor)
+    );
     make(&deep.join(".git"));
     assert!(is_denied(&court.name(Access::WRITE, deep.join(".mcp.json"))));
 }
@@ -296,7 +320,7 @@ fn guarded_names_are_open_in_installed_packages_and_build_output() {
         make(&root.join(output));
         assert_eq!(
             court.name(Access::WRITE, root.join(output).join(".gdbinit")),
-            OnBehalf,
+            Allowed(By::Supervisor),
             "{output}"
         );
     }

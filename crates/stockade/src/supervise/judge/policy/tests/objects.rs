@@ -24,7 +24,7 @@ fn an_empty_directory_of_a_guarded_name_may_be_made_and_removed_and_a_secret_one
     let court = guarded(&root);
     for access in [Access::WRITE, Access::DELETE] {
         let made = |name: &str| court.place(&root.join(name), |judge, place| judge.empty_directory(access, place));
-        assert_eq!(made(".vscode"), OnBehalf);
+        assert_eq!(made(".vscode"), Allowed(By::Supervisor));
         assert!(is_denied(&made(".ssh")));
     }
 }
@@ -38,7 +38,7 @@ fn an_object_is_judged_by_the_kernels_name_for_it() {
     let read = |name: &str| court.judge(|judge| judge.object(Access::READ, &pinned(&court.fds, root.join(name))));
     assert!(is_denied(&read("harmless")));
     fs::write(root.join("a"), "").unwrap();
-    assert_eq!(read("a"), OnBehalf);
+    assert_eq!(read("a"), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_device_needs_a_grant_that_names_it_or_its_directory_below_dev() {
         court.judge(|judge| judge.object(Access::READ, &pinned(&court.fds, "/dev/null")))
     };
     assert_eq!(read("/"), Refused(Reason::NotGranted));
-    assert_eq!(read("/dev/null"), OnBehalf);
+    assert_eq!(read("/dev/null"), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn the_terminals_that_the_run_was_given_are_its_own() {
     config.terminals = vec!["/dev/null".into()];
     let court = Court::of(config);
     let verdict = court.judge(|judge| judge.object(Access::WRITE, &pinned(&court.fds, "/dev/null")));
-    assert_eq!(verdict, Static);
+    assert_eq!(verdict, Allowed(By::Landlock));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn truncating_needs_the_capability_to_delete_except_in_what_is_the_runs_own() {
     };
     let without = Capabilities::USUAL - Capabilities::DELETE;
     assert_eq!(cut(None, without), Refused(Reason::Incapable(Capabilities::DELETE)));
-    assert_eq!(cut(Some(&root), without), OnBehalf);
-    assert_eq!(cut(None, Capabilities::USUAL), OnBehalf);
+    assert_eq!(cut(Some(&root), without), Allowed(By::Supervisor));
+    assert_eq!(cut(None, Capabilities::USUAL), Allowed(By::Supervisor));
 }
 
 #[test]
@@ -134,9 +134,12 @@ fn directories_are_copied_over_the_border_of_the_scratch_directory_and_files_mov
     let is_copied = |verdict| matches!(verdict, Refused(reason) if reason.is_of_devices());
     assert!(is_copied(plants(Arrival::Directory(Path::new("/s/a")), "/w/a")));
     assert!(is_copied(plants(Arrival::Directory(Path::new("/w/a")), "/s/a")));
-    assert_eq!(plants(Arrival::Directory(Path::new("/s/a")), "/s/b"), Static);
-    assert_eq!(plants(Arrival::File, "/w/a"), Static);
-    assert_eq!(plants(Arrival::Link, "/c/.vscode"), Static);
+    assert_eq!(
+        plants(Arrival::Directory(Path::new("/s/a")), "/s/b"),
+        Allowed(By::Landlock)
+    );
+    assert_eq!(plants(Arrival::File, "/w/a"), Allowed(By::Landlock));
+    assert_eq!(plants(Arrival::Link, "/c/.vscode"), Allowed(By::Landlock));
 }
 
 #[test]
@@ -145,7 +148,10 @@ fn nothing_arrives_where_it_could_not_have_been_made() {
     let plants = |arrival, new: &str| court.judge(|judge| judge.plants_below(arrival, Path::new(new)));
     assert!(is_denied(&plants(Arrival::Directory(Path::new("/w/a")), "/w/.config")));
     assert!(is_denied(&plants(Arrival::Link, "/home/ada/.config")));
-    assert_eq!(plants(Arrival::Directory(Path::new("/w/a")), "/w/b"), Static);
+    assert_eq!(
+        plants(Arrival::Directory(Path::new("/w/a")), "/w/b"),
+        Allowed(By::Landlock)
+    );
 }
 
 #[test]
@@ -161,8 +167,8 @@ fn a_move_that_would_open_what_is_denied_is_refused() {
     let opens = |old: &str, new: &str| court.judge(|judge| judge.rename_opens(Path::new(old), Path::new(new)));
     assert!(is_denied(&opens("/w/a", "/w/b")));
     assert!(is_denied(&opens("/w/.netrc", "/w/harmless")));
-    assert_eq!(opens("/w/c", "/w/d"), Static);
-    assert_eq!(opens("/w/s/.netrc", "/w/s/harmless"), Static);
+    assert_eq!(opens("/w/c", "/w/d"), Allowed(By::Landlock));
+    assert_eq!(opens("/w/s/.netrc", "/w/s/harmless"), Allowed(By::Landlock));
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn the_mode_of_a_directory_stays_where_something_denied_has_its_place_below() {
     for above in ["/home", "/home/ada", "/home/ada/.config"] {
         assert!(is_denied(&attributes(above)), "{above}");
     }
-    assert_eq!(attributes("/w/a"), Static);
+    assert_eq!(attributes("/w/a"), Allowed(By::Landlock));
 }
 
 #[test]
