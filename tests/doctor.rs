@@ -60,6 +60,10 @@ fn without_user_notification_it_and_a_run_say_what_would_help() {
     let help = "let `seccomp` with SECCOMP_FILTER_FLAG_NEW_LISTENER through in the container's seccomp profile";
     let (code, said) = under(&[python(), "-c", WITHOUT_LISTENERS, STOCKADE.path(), "doctor"]);
     assert!(said.contains(reason) && said.contains(help), "{said}");
+    assert!(
+        said.contains("the shortfall `supervisor` takes the promises files.5, files.14, secrets, guarded, "),
+        "{said}"
+    );
     assert_eq!(code, Some(0), "`minimal` needs no supervisor");
     let run = [STOCKADE.path(), "run", "--profile", "workspace", "--", "true"];
     let (code, said) = under(&[&[python(), "-c", WITHOUT_LISTENERS][..], &run].concat());

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use stockade_plan::plan::Shortfall;
+
 use crate::common::checkout;
 
 /// Each crate's name and directory.
@@ -266,6 +268,14 @@ fn each_promise_names_its_tests_and_each_test_its_promise() {
         tests_of_promises(&directory.join("src"), &path, &mut kept);
     }
     assert!(promised.len() >= 60, "{}", promised.len());
+    let lacked = Shortfall::ALL.iter().flat_map(|shortfall| shortfall.promises());
+    for lacked in lacked {
+        let is_it = |id: &String| id == lacked || id.starts_with(&format!("{lacked}."));
+        assert!(
+            promised.keys().any(is_it),
+            "no promise `{lacked}` for a shortfall to take away"
+        );
+    }
     for (id, tests) in &promised {
         assert_eq!(
             kept.get(id),

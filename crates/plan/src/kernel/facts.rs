@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Absence, Unsupervised};
-use crate::plan::{Grouped, SupervisorAbility};
+use crate::plan::{Grouped, Shortfall, SupervisorAbility};
 use stockade_sys::confine;
 
 /// The machine's enforcement features.
@@ -182,6 +182,21 @@ fn seccomp_finding(facts: &Facts) -> Finding {
     }
 }
 
+/// What the shortfalls of a machine without supervisors would take away.
+fn accepted() -> String {
+    let signals = super::landlock_abi()
+        .is_ok_and(|abi| abi < 6)
+        .then_some(Shortfall::Signals);
+    let all = [Some(Shortfall::Supervisor), signals];
+    let lacks = |shortfall: Shortfall| {
+        format!(
+            "; accepted, the shortfall `{shortfall}` takes the promises {} away",
+            shortfall.promises().join(", ")
+        )
+    };
+    all.into_iter().flatten().map(lacks).collect()
+}
+
 fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
     if let Some(reason) = Unsupervised::find() {
         // Inside a run, the outer run's supervisor answers.
@@ -190,7 +205,7 @@ fn supervisor_finding(yama_ptrace_scope: Option<u32>) -> Finding {
             level: Level::Less,
             what: match outer {
                 true => "this is inside a run: the outer run's supervisor answers for those that start here".into(),
-                false => reason.what().into(),
+                false => format!("{}{}", reason.what(), accepted()),
             },
             hint: (!outer).then(|| reason.hint()),
         };

@@ -44,6 +44,26 @@ impl Shortfall {
             Shortfall::Signals => "the run can send signals to your other processes",
         }
     }
+
+    /// The promises that a run with this shortfall lacks, by their ids in `docs/promises.md`; a part of that page by its
+    /// name alone.
+    pub fn promises(self) -> &'static [&'static str] {
+        match self {
+            Shortfall::Supervisor => &[
+                "files.5",
+                "files.14",
+                "secrets",
+                "guarded",
+                "sockets.1",
+                "sockets.3",
+                "processes.6",
+                "processes.7",
+                "limits.2",
+            ],
+            Shortfall::Network => &[],
+            Shortfall::Signals => &["processes.1", "processes.2", "processes.3"],
+        }
+    }
 }
 
 impl fmt::Display for Shortfall {
