@@ -139,7 +139,7 @@ fn calls_are_refused_where_the_thread_that_keeps_questions_panics_and_the_next_o
 
 #[test]
 fn a_call_beyond_the_workers_domain_is_refused_where_its_thread_panics() {
-    let Some(run) = panicking("beyond") else { return };
+    let Some(run) = panicking("unconfined") else { return };
     let ran = run
         .profile("minimal")
         .flags(["--ask", YES])
@@ -148,7 +148,7 @@ fn a_call_beyond_the_workers_domain_is_refused_where_its_thread_panics() {
         .stdout("Operation not permitted\n")
         .any_stderr()
         .ends();
-    assert_eq!(faults(&ran, "beyond"), [(json!("worker"), json!(1))]);
+    assert_eq!(faults(&ran, "unconfined"), [(json!("worker"), json!(1))]);
 }
 
 #[test]

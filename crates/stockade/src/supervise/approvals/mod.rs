@@ -17,9 +17,9 @@ mod decision;
 mod gate;
 mod hold;
 mod keys;
-mod log;
 mod prompt_queue;
 mod question;
+mod question_limits;
 mod writing;
 
 use std::sync::Arc;
@@ -40,12 +40,12 @@ pub use call_grants::CallGrants;
 pub use call_grants::CallSite;
 pub use gate::Gate;
 pub use hold::Hold;
-pub use log::Considered;
 pub use prompt_queue::CallServer;
 pub use prompt_queue::PromptQueue;
 pub use question::Message;
 pub use question::PendingCall;
 pub use question::Question;
+pub use question_limits::Considered;
 
 use crate::approve::Approver;
 use crate::mutex::lock;
@@ -54,7 +54,7 @@ use crate::report::Escalation;
 use crate::report::Refusal;
 use crate::report::Setting;
 use crate::supervise::state::journal::Journal;
-use log::Log;
+use question_limits::QuestionLimits;
 
 /// What the thread outside the workers' domain is given to do.
 pub type UnconfinedTask = Box<dyn FnOnce() + Send>;
@@ -64,7 +64,7 @@ pub struct Approvals {
     asking: Asking,
     journal: Arc<Journal>,
     opened: RwLock<ApprovedGrants>,
-    log: Mutex<Log>,
+    limits: Mutex<QuestionLimits>,
     prompt_queue: Mutex<Option<Sender<Message>>>,
     unconfined: Mutex<Option<Sender<UnconfinedTask>>>,
     clock: Mutex<Clock>,
@@ -81,7 +81,7 @@ struct Clock {
 impl Approvals {
     pub fn new(asking: Asking, journal: Arc<Journal>) -> Approvals {
         Approvals {
-            log: Mutex::new(Log::new(asking.approver.is_limited())),
+            limits: Mutex::new(QuestionLimits::new(asking.approver.is_limited())),
             asking,
             journal,
             opened: RwLock::default(),
@@ -113,7 +113,7 @@ impl Approvals {
         if report::offer(refusal, &setting).is_none() {
             return Considered::Plain;
         }
-        self.log().consider(refusal)
+        self.limits().consider(refusal)
     }
 
     /// Hands a question to the prompt queue; returns it if there is no queue.
@@ -170,11 +170,11 @@ impl Approvals {
 
     /// The questions and answers, for the report; `None` if nothing was asked.
     pub fn escalation(&self) -> Option<Escalation> {
-        self.log().escalation()
+        self.limits().escalation()
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
-        lock(&self.log)
+    fn limits(&self) -> MutexGuard<'_, QuestionLimits> {
+        lock(&self.limits)
     }
 
     /// Counts the time while at least one question is open.

@@ -2,7 +2,7 @@
 //! and checks on waiting calls: a signal takes a call back, and none waits longer than the timeout.
 //!
 //! It shares the first worker's descriptors and domain. One question stands for all calls with the same target, and
-//! only so many are asked (`log.rs`). Of several calls that wait for a yes for once the first is made; the others ask
+//! only so many are asked (`question_limits.rs`). Of several calls that wait for a yes for once the first is made; the others ask
 //! again. What a yes turns out not to open isn't asked about again. The end of the target withdraws the question.
 
 use std::collections::VecDeque;
@@ -14,8 +14,8 @@ use std::{io, thread};
 use super::approver_pool::{ApproverPool, PromptJob};
 use super::hold::Hold;
 use super::keys::{Group, QuestionKey};
-use super::log::{Considered, not_opened};
 use super::question::{Message, PendingCall, Question};
+use super::question_limits::{Considered, not_opened};
 use super::{Approvals, decision, writing};
 use crate::approve::{Answer, Choice, Deadline, EscalationRequest, Manner, Requested};
 use crate::audit::{Decided, Granted, Record};
@@ -181,7 +181,7 @@ impl PromptQueue {
     fn take(&mut self, mut question: Question) {
         self.owed.push((question.call.notification, question.errno));
         fault::point("questions", || &question.refusal.target);
-        let considered = self.approvals.log().consider(&question.refusal);
+        let considered = self.approvals.limits().consider(&question.refusal);
         if let Considered::Refused(declined) = considered {
             self.decline(question, declined);
             return;
@@ -191,7 +191,7 @@ impl PromptQueue {
             self.decline(question, not_opened());
             return;
         }
-        if self.approvals.log().has_granted(&key) {
+        if self.approvals.limits().has_granted(&key) {
             // It may have been judged before the yes.
             question.call.call_grants.answered.push(key);
             self.go_on(question);
@@ -228,7 +228,7 @@ impl PromptQueue {
     }
 
     fn ask(&mut self, question: Question) {
-        let considered = self.approvals.log().consider(&question.refusal);
+        let considered = self.approvals.limits().consider(&question.refusal);
         if let Considered::Refused(declined) = considered {
             self.decline(question, declined);
             return;
@@ -242,7 +242,7 @@ impl PromptQueue {
             self.decline(question, by_stockade("nothing sensible would allow it"));
             return;
         };
-        let counted = self.approvals.log().count();
+        let counted = self.approvals.limits().count();
         let number = match counted {
             Ok(number) => number,
             Err(declined) => {
@@ -253,8 +253,8 @@ impl PromptQueue {
         let asking = &self.approvals.asking;
         let mut request = writing::request(asking, self.policy(), &question.refusal, number, &offered);
         let group = Group::of(&question.refusal);
-        request.granted_beside = self.approvals.log().granted_beside(&group);
-        request.refused_beside = self.approvals.log().refused_beside(&group);
+        request.granted_beside = self.approvals.limits().granted_beside(&group);
+        request.refused_beside = self.approvals.limits().refused_beside(&group);
         self.journal().tell(|| Record::Asked(Box::new(request.clone())));
         let deadline = match &self.hold {
             Some(hold) => Deadline::of(asking.timeout).while_held(is_still_held(hold)),
@@ -405,7 +405,7 @@ impl PromptQueue {
 
     fn keep(&self, open: &OpenPrompt, answer: &Answer, granted: Option<Requested>) {
         let evidence = &open.request.evidence;
-        self.approvals.log().keep(Escalated {
+        self.approvals.limits().keep(Escalated {
             id: open.request.id.clone(),
             access: evidence.access,
             target: evidence.target.clone(),
@@ -438,7 +438,7 @@ impl PromptQueue {
                 by: answer.by.clone(),
             })
         });
-        self.approvals.log().grant(&open.key, &open.group, granting.lasts());
+        self.approvals.limits().grant(&open.key, &open.group, granting.lasts());
         let mut calls = open.calls.into_iter();
         if let Some(mut question) = calls.next() {
             question.call.call_grants.answered.push(open.key);
@@ -458,14 +458,14 @@ impl PromptQueue {
 
     fn refuse(&mut self, open: OpenPrompt, answer: &Answer, declined: &Declined) {
         {
-            let mut log = self.approvals.log();
+            let mut limits = self.approvals.limits();
             if let Some(first) = open.calls.first() {
-                log.refuse(&first.refusal, declined.clone());
+                limits.refuse(&first.refusal, declined.clone());
             }
             match answer.choice {
-                Choice::No { all: true } => log.end(declined.clone()),
-                Choice::Silence => log.hear_nothing(),
-                Choice::No { all: false } | Choice::Yes { .. } => log.hear_something(),
+                Choice::No { all: true } => limits.end(declined.clone()),
+                Choice::Silence => limits.hear_nothing(),
+                Choice::No { all: false } | Choice::Yes { .. } => limits.hear_something(),
             }
         }
         for question in open.calls {

@@ -43,9 +43,7 @@ impl NotifyContext<'_> {
         self.enforce(verdict, &attempt, object.name(), NOT_YOURS)?;
         Ok(object)
     }
-}
 
-impl NotifyContext<'_> {
     /// The socket that a descriptor of the caller's refers to.
     pub fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
         let refused = match self.caller().same_file(number) {

@@ -221,7 +221,7 @@ impl Worker {
             spawn(move || {
                 let _slow = slow;
                 worker.attempt(&notification, |worker| {
-                    fault::point("beyond", || "");
+                    fault::point("unconfined", || "");
                     let fds = &worker.fds;
                     if fds.isolation.begin_another(&mut fds.numbers()).is_err() {
                         return worker.refuse(&notification, Errno(libc::EPERM));

@@ -30,7 +30,7 @@ pub enum Considered {
 
 /// The questions of a run and their answers.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct QuestionLimits {
     asked: usize,
     recent: VecDeque<Instant>,
     refused: HashMap<QuestionKey, Declined>,
@@ -44,12 +44,12 @@ pub struct Log {
     is_free: bool,
 }
 
-impl Log {
-    /// An empty log; `is_limited` as the approver says.
-    pub fn new(is_limited: bool) -> Log {
-        Log {
+impl QuestionLimits {
+    /// None asked yet; `is_limited` as the approver says.
+    pub fn new(is_limited: bool) -> QuestionLimits {
+        QuestionLimits {
             is_free: !is_limited,
-            ..Log::default()
+            ..QuestionLimits::default()
         }
     }
 
@@ -203,114 +203,123 @@ mod tests {
 
     #[test]
     fn the_same_target_is_asked_about_once_whichever_way_it_is_changed() {
-        let mut log = Log::default();
-        log.refuse(&refusal(Kind::Create, "/w/a"), no());
-        assert_eq!(log.consider(&refusal(Kind::Write, "/w/a")), Considered::Refused(no()));
-        assert_eq!(log.consider(&refusal(Kind::Delete, "/w/a")), Considered::Refused(no()));
-        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
-        assert_eq!(log.consider(&refusal(Kind::Write, "/w/b")), Considered::Ask);
+        let mut limits = QuestionLimits::default();
+        limits.refuse(&refusal(Kind::Create, "/w/a"), no());
+        assert_eq!(
+            limits.consider(&refusal(Kind::Write, "/w/a")),
+            Considered::Refused(no())
+        );
+        assert_eq!(
+            limits.consider(&refusal(Kind::Delete, "/w/a")),
+            Considered::Refused(no())
+        );
+        assert_eq!(limits.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
+        assert_eq!(limits.consider(&refusal(Kind::Write, "/w/b")), Considered::Ask);
     }
 
     #[test]
     fn two_refusals_close_a_directory_or_a_host() {
-        let mut log = Log::default();
+        let mut limits = QuestionLimits::default();
         for target in ["/w/a", "/w/b"] {
-            log.refuse(&refusal(Kind::Read, target), no());
+            limits.refuse(&refusal(Kind::Read, target), no());
         }
         assert!(matches!(
-            log.consider(&refusal(Kind::Read, "/w/c")),
+            limits.consider(&refusal(Kind::Read, "/w/c")),
             Considered::Refused(_)
         ));
-        assert_eq!(log.consider(&refusal(Kind::Read, "/w/d/c")), Considered::Ask);
+        assert_eq!(limits.consider(&refusal(Kind::Read, "/w/d/c")), Considered::Ask);
         for target in ["a.example:80", "a.example:443"] {
-            log.refuse(&refusal(Kind::Connect, target), no());
+            limits.refuse(&refusal(Kind::Connect, target), no());
         }
-        let port = log.consider(&refusal(Kind::Connect, "a.example:8080"));
+        let port = limits.consider(&refusal(Kind::Connect, "a.example:8080"));
         assert!(matches!(port, Considered::Refused(_)));
-        assert_eq!(log.consider(&refusal(Kind::Connect, "b.example:80")), Considered::Ask);
+        assert_eq!(
+            limits.consider(&refusal(Kind::Connect, "b.example:80")),
+            Considered::Ask
+        );
     }
 
     #[test]
     fn an_approver_that_decides_by_itself_is_asked_each_time() {
-        let mut log = Log::new(false);
+        let mut limits = QuestionLimits::new(false);
         for _ in 0..=2 * MAX {
-            assert!(log.count().is_ok());
-            log.refuse(&refusal(Kind::Read, "/w/a"), no());
-            log.hear_nothing();
-            assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
+            assert!(limits.count().is_ok());
+            limits.refuse(&refusal(Kind::Read, "/w/a"), no());
+            limits.hear_nothing();
+            assert_eq!(limits.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
         }
     }
 
     #[test]
     fn a_run_that_asks_too_often_is_refused_for_the_rest() {
-        let mut log = Log::default();
+        let mut limits = QuestionLimits::default();
         for number in 1..=MAX_AT_ONCE {
-            assert_eq!(log.count(), Ok(number));
+            assert_eq!(limits.count(), Ok(number));
         }
-        assert!(log.count().is_err());
-        let considered = log.consider(&refusal(Kind::Read, "/w/a"));
+        assert!(limits.count().is_err());
+        let considered = limits.consider(&refusal(Kind::Read, "/w/a"));
         assert!(matches!(considered, Considered::Refused(_)), "{considered:?}");
-        log.recent.clear();
+        limits.recent.clear();
         assert!(matches!(
-            log.consider(&refusal(Kind::Read, "/w/a")),
+            limits.consider(&refusal(Kind::Read, "/w/a")),
             Considered::Refused(_)
         ));
     }
 
     #[test]
     fn a_run_has_a_budget_of_questions() {
-        let mut log = Log::default();
+        let mut limits = QuestionLimits::default();
         for _ in 0..MAX {
-            log.recent.clear();
-            log.count().unwrap();
+            limits.recent.clear();
+            limits.count().unwrap();
         }
-        log.recent.clear();
-        assert!(log.count().is_err());
+        limits.recent.clear();
+        assert!(limits.count().is_err());
     }
 
     #[test]
     fn three_questions_in_a_row_without_an_answer_are_the_last() {
-        let mut log = Log::default();
-        log.hear_nothing();
-        log.hear_nothing();
-        log.hear_something();
-        log.hear_nothing();
-        log.hear_nothing();
-        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
-        log.hear_nothing();
-        let considered = log.consider(&refusal(Kind::Read, "/w/a"));
+        let mut limits = QuestionLimits::default();
+        limits.hear_nothing();
+        limits.hear_nothing();
+        limits.hear_something();
+        limits.hear_nothing();
+        limits.hear_nothing();
+        assert_eq!(limits.consider(&refusal(Kind::Read, "/w/a")), Considered::Ask);
+        limits.hear_nothing();
+        let considered = limits.consider(&refusal(Kind::Read, "/w/a"));
         assert!(matches!(considered, Considered::Refused(declined) if declined.by.is_none()));
     }
 
     #[test]
     fn a_yes_for_one_call_is_counted_and_not_remembered() {
-        let mut log = Log::default();
+        let mut limits = QuestionLimits::default();
         let refusal = refusal(Kind::Read, "/w/a");
         let (key, group) = (QuestionKey::of(&refusal), Group::of(&refusal));
-        log.grant(&key, &group, false);
-        assert!(!log.has_granted(&key));
-        assert_eq!(log.granted_beside(&group), 1);
-        log.grant(&key, &group, true);
-        assert!(log.has_granted(&key));
-        assert_eq!((log.granted_beside(&group), log.refused_beside(&group)), (2, 0));
+        limits.grant(&key, &group, false);
+        assert!(!limits.has_granted(&key));
+        assert_eq!(limits.granted_beside(&group), 1);
+        limits.grant(&key, &group, true);
+        assert!(limits.has_granted(&key));
+        assert_eq!((limits.granted_beside(&group), limits.refused_beside(&group)), (2, 0));
     }
 
     #[test]
     fn more_refused_targets_than_are_remembered_end_all_asking() {
-        let mut log = Log::default();
+        let mut limits = QuestionLimits::default();
         for number in 0..=MAX_REFUSED {
-            log.refuse(&refusal(Kind::Read, &format!("/{number}/a")), no());
+            limits.refuse(&refusal(Kind::Read, &format!("/{number}/a")), no());
         }
-        let considered = log.consider(&refusal(Kind::Read, "/another/a"));
+        let considered = limits.consider(&refusal(Kind::Read, "/another/a"));
         assert!(matches!(considered, Considered::Refused(_)));
     }
 
     #[test]
     fn the_first_reason_to_end_is_the_one_that_is_told() {
-        let mut log = Log::default();
-        log.end(no());
-        log.end(not_opened());
-        assert_eq!(log.consider(&refusal(Kind::Read, "/w/a")), Considered::Refused(no()));
-        assert!(log.escalation().is_none());
+        let mut limits = QuestionLimits::default();
+        limits.end(no());
+        limits.end(not_opened());
+        assert_eq!(limits.consider(&refusal(Kind::Read, "/w/a")), Considered::Refused(no()));
+        assert!(limits.escalation().is_none());
     }
 }
