@@ -10,7 +10,7 @@ use super::message::Failure;
 use stockade_policy::policy::{git_directory, is_powerful_socket};
 use stockade_policy::profile::visible;
 use stockade_report::audit::Seen;
-use stockade_report::report::{Denial, Explains, Kind, Report};
+use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, Report};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -306,6 +306,11 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
         return Some(format!(
             "let it listen on a port from 1024 on, as with `--listen {other}`"
         ));
+    }
+    if denial.rule.iter().any(|rule| rule.text == GRANT_GONE) {
+        let above = Path::new(&denial.target).parent()?.display().to_string();
+        let flag = command_line(&["--write", &above]);
+        return Some(format!("a grant of the directory above stays: `{}`", visible(&flag)));
     }
     if denial.access == Kind::Variable {
         let flag = command_line(&["--env", &denial.target]);

@@ -43,6 +43,32 @@ fn write_opens_its_tree_and_nothing_beside_it() {
         .refused("minimal", "EACCES");
 }
 
+/// Landlock's rules belong to the directory, not to its name.
+#[test]
+fn a_granted_directory_that_was_removed_is_not_made_anew_in_silence() {
+    let again = || {
+        run()
+            .file("out/old", "")
+            .bash("rm -r out && mkdir out && echo x > out/new")
+            .profile("minimal")
+    };
+    again()
+        .flags(["--write", "./out"])
+        .status(1)
+        .stderr_has("was refused creating")
+        .stderr_has("the directory that was granted is gone")
+        .stderr_has("hint: a grant of the directory above stays: `--write ")
+        .ends();
+    // With a grant of the directory above, and where it wasn't there before, it is.
+    again().flags(["--write", "."]).ends();
+    run()
+        .any_stderr()
+        .bash("mkdir out && rm -r out && mkdir out && echo x > out/new")
+        .profile("minimal")
+        .flags(["--write", "./out"])
+        .ends();
+}
+
 #[test]
 fn exec_lets_a_tree_be_executed() {
     let tool = "subprocess.check_call(['@ROOT/tools/tool'])";

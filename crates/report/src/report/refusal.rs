@@ -46,6 +46,10 @@ pub struct Declined {
 /// The reason why a directory isn't moved, which returns `EXDEV` as between file systems: programs then copy it.
 pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
 
+/// The reason why no directory is made in the place of a granted one that the run removed: Landlock's rules, the workers'
+/// too, went with the old one, so nothing could be made in it.
+pub const GRANT_GONE: &str = "the directory that was granted is gone, and this would be another";
+
 impl Reason {
     /// Whether it returns `EXDEV`.
     pub fn is_of_devices(&self) -> bool {

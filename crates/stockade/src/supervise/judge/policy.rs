@@ -14,7 +14,7 @@ use crate::policy::{
 };
 use crate::profile::Origin;
 use crate::real_path::{REPOSITORIES, holds_repository, may_be_there};
-use crate::report::{COPIED, Reason};
+use crate::report::{COPIED, GRANT_GONE, Reason};
 use crate::supervise::approvals::{Approvals, ApprovedGrants};
 use crate::supervise::call::caller::Caller;
 use crate::supervise::call::errno::Errno;
@@ -145,11 +145,21 @@ impl Judge<'_> {
             _ => self.place(access, place),
         };
         match verdict {
+            AccessVerdict::Allowed(_) if access == Access::WRITE && self.has_lost_its_grant(place.name()) => {
+                AccessVerdict::Refused(Reason::Never(GRANT_GONE.into()))
+            }
             AccessVerdict::Refused(Reason::Denied(denial)) if self.is_closed_for_itself(&denial, access, place) => {
                 AccessVerdict::Allowed(By::Supervisor)
             }
             verdict => verdict,
         }
+    }
+
+    /// Whether a name was that of a granted directory that the run removed, and nothing grants a directory above it.
+    fn has_lost_its_grant(&self, name: &Path) -> bool {
+        self.run_policy.made().may_have_been_anothers(name)
+            && self.grants(Access::WRITE, name).all(|grant| grant.path == name)
+            && !self.is_opened(|opened| opened.path(Access::WRITE, name))
     }
 
     fn is_closed_for_itself(&self, denial: &DenialRule, access: Access, place: &Place) -> bool {
