@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::client::{Start, is_error, text};
-use crate::common::{Place, STOCKADE};
+use crate::common::{Place, STOCKADE, finish};
 
 fn configure(place: &Place, text: &str) {
     place.file("~/.config/stockade/config.toml", format!("version = 1\n{text}"));
@@ -104,6 +104,12 @@ fn a_tool_that_changed_is_told_or_refused_until_it_is_accepted() {
         (Some(0), "accepted echo\n".to_owned())
     );
     assert_eq!(stockade(&place, &["mcp", "tools", "files"]).0, Some(0));
+    for task in [&["mcp", "tools", "file"][..], &["mcp", "tools", "file", "--accept"]] {
+        let done = finish(place.command(STOCKADE).args(task), b"");
+        assert_eq!((done.status.code(), done.stdout().as_str()), (Some(125), ""));
+        let said = "stockade: no server `file` has listed its tools\n\nhint: those that have: `files`\n";
+        assert_eq!(done.stderr(), said);
+    }
     let (_, servers) = stockade(&place, &["mcp", "list"]);
     assert!(
         servers.starts_with("files  ") && servers.lines().count() == 1,
