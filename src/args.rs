@@ -894,9 +894,11 @@ fn of_words(text: &str, words: &[OsString]) -> Failure {
     let usage = || {
         marked("Usage: ")
             .map(|usage| format!("`{usage}`"))
-            .filter(|_| message.contains("required"))
+            .filter(|_| message.contains("required") || message.starts_with("unexpected argument"))
     };
-    let hint = marked("hint: ").or(marked("tip: ")).map(backticked);
+    // Clap proposes to pass an unknown flag as a value, which hardly one is.
+    let tip = marked("tip: ").filter(|tip| !tip.starts_with("to pass "));
+    let hint = marked("hint: ").or(tip).map(backticked);
     Failure::text(REFUSED, backticked(&message).replace("subcommand", "task")).hint(match hint {
         Some(hint) => hint.replace("subcommand", "task"),
         None => usage().unwrap_or_else(help),
