@@ -607,9 +607,9 @@ pub enum Audit {
         /// Only records of this run
         #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
         run: Option<String>,
-        /// Number of records
-        #[arg(long, value_name = "COUNT", value_parser = parse_count, default_value = "50")]
-        limit: u64,
+        /// Number of records [default: 50]
+        #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+        limit: Option<u64>,
         /// Only what was refused
         #[arg(long)]
         denied: bool,
@@ -809,8 +809,8 @@ pub struct Explain {
     /// Report of `stockade run --report` (`-` is standard input), or a run's id [default: the last run of this directory]
     #[arg(value_name = "FILE|RUN")]
     pub what: Option<PathBuf>,
-    /// Which of the last runs of this directory, counted from the newest
-    #[arg(long, value_name = "COUNT", value_parser = parse_last, default_value = "1", conflicts_with = "what")]
+    /// Explain the NTH last run of this directory alone: 1 is the newest, 2 the one before it
+    #[arg(long, value_name = "NTH", value_parser = parse_last, default_value = "1", conflicts_with = "what")]
     pub last: u64,
     /// Print JSON
     #[arg(long)]
@@ -894,9 +894,11 @@ fn of_words(text: &str, words: &[OsString]) -> Failure {
     let usage = || {
         marked("Usage: ")
             .map(|usage| format!("`{usage}`"))
-            .filter(|_| message.contains("required"))
+            .filter(|_| message.contains("required") || message.starts_with("unexpected argument"))
     };
-    let hint = marked("hint: ").or(marked("tip: ")).map(backticked);
+    // Clap proposes to pass an unknown flag as a value, which hardly one is.
+    let tip = marked("tip: ").filter(|tip| !tip.starts_with("to pass "));
+    let hint = marked("hint: ").or(tip).map(backticked);
     Failure::text(REFUSED, backticked(&message).replace("subcommand", "task")).hint(match hint {
         Some(hint) => hint.replace("subcommand", "task"),
         None => usage().unwrap_or_else(help),

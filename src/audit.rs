@@ -6,13 +6,13 @@ mod follow;
 mod otel;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::REFUSED;
 use super::args::Audit;
-use super::message::{Failure, note_empty};
+use super::message::{Failure, note, note_empty};
 use super::{moment, page};
 use stockade::internal::Surroundings;
 use stockade_policy::profile::visible;
@@ -21,6 +21,9 @@ use stockade_report::audit::{Ended, Record, Seen};
 use stockade_store::{Choice, Row, StoreError, Trail, verify};
 use stockade_text::quote::command_line;
 use stockade_text::visible::visible_json;
+
+/// The number of records that `audit list` shows without `--limit`.
+const LISTED: u64 = 50;
 
 /// Exit code: the trail was altered.
 const ALTERED: u8 = 1;
@@ -84,7 +87,7 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
                 run: run.clone(),
                 kind: denied.then_some("denied"),
                 since_ms: *since,
-                limit: Some(*limit),
+                limit: Some(limit.unwrap_or(LISTED)),
                 ..Choice::default()
             };
             let print = if *json { exported } else { listed };
@@ -92,7 +95,14 @@ pub fn audit(task: &Audit, out: &mut dyn Write) -> Result<u8, Failure> {
                 return follow::follow(&state, choice, print, out);
             }
             let count = each(&state, &choice, |row| print(&row, out))?;
+            if let (Some(run), 0) = (run, count) {
+                known_run(&state, run)?;
+            }
             note_empty("record in the audit trail", count == 0, *json);
+            if limit.is_none() && count == LISTED {
+                out.flush().map_err(|error| Failure::from(Stop::Output(error)))?;
+                note_older(self::count(&state, &choice)?);
+            }
         }
         Audit::Show { run, json } => {
             let choice = Choice {
@@ -114,6 +124,31 @@ pub fn no_such_run(run: &str) -> Failure {
     Failure::text(REFUSED, message).hint("`stockade audit list` shows the newest records")
 }
 
+/// The failure, unless rows belong to the run.
+fn known_run(state: &Path, run: &str) -> Result<(), Failure> {
+    let choice = Choice {
+        run: Some(run.to_string()),
+        ..Choice::default()
+    };
+    match count(state, &choice)? {
+        0 => Err(no_such_run(run)),
+        _ => Ok(()),
+    }
+}
+
+fn note_older(all: u64) {
+    let older = all.saturating_sub(LISTED);
+    if older > 0 {
+        note(&format!(
+            "older records that aren't shown: {older}; `--limit {all}` shows them"
+        ));
+    }
+}
+
+fn count(state: &Path, choice: &Choice) -> Result<u64, Failure> {
+    Ok(Trail::open_existing(state)?.map_or(Ok(0), |mut trail| trail.count(choice))?)
+}
+
 /// The state directory.
 pub fn state() -> Result<PathBuf, Failure> {
     let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
@@ -121,11 +156,7 @@ pub fn state() -> Result<PathBuf, Failure> {
 }
 
 /// Calls a function for each row and returns the number of rows.
-fn each(
-    state: &std::path::Path,
-    choice: &Choice,
-    mut print: impl FnMut(Row) -> Result<(), Stop>,
-) -> Result<u64, Failure> {
+fn each(state: &Path, choice: &Choice, mut print: impl FnMut(Row) -> Result<(), Stop>) -> Result<u64, Failure> {
     let Some(mut trail) = Trail::open_existing(state)? else {
         return Ok(0);
     };
@@ -137,7 +168,7 @@ fn each(
     Ok(count)
 }
 
-fn verified(state: &std::path::Path, is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
+fn verified(state: &Path, is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     let failed = |error: io::Error| Failure::from(Stop::Output(error));
     let verified = verify(state)?;
     if is_json {

@@ -81,7 +81,12 @@ fn written(here: &Here, rules: &[Remember], out: &mut dyn Write) -> Result<u8, F
 }
 
 fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
-    let text = format!("{} is allowed from now on, by {}", name_of(rule), path.display());
+    let wider = if rule.command.is_some() {
+        ", with other arguments too"
+    } else {
+        ""
+    };
+    let text = format!("{} is allowed from now on{wider}, by {}", name_of(rule), path.display());
     writeln!(out, "{}", visible(&text)).map_err(unprinted)
 }
 

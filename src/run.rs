@@ -244,8 +244,21 @@ pub(super) fn ready(
     Ok(ready)
 }
 
-/// Reports paths of the flags that don't exist, with a hint where they look like an unexpanded shell word.
+/// Reports paths and variables of the flags that don't exist, with a hint where a path looks like an unexpanded shell word.
 pub(super) fn say_absent(run: &Run) {
+    let unset = run.env.iter().filter(|text| {
+        let (name, value) = split_variable(text);
+        value.is_none() && std::env::var_os(name).is_none()
+    });
+    let unset: Vec<String> = unset
+        .map(|name| visible(&name.to_string_lossy()).into_owned())
+        .collect();
+    if !unset.is_empty() {
+        inform(&format!(
+            "`--env` names variables that aren't set here: {}",
+            unset.join(", ")
+        ));
+    }
     for (flag, paths) in [("--read", &run.read), ("--write", &run.write), ("--exec", &run.exec)] {
         for path in paths.iter().filter(|path| !path.exists()) {
             let text = path.to_string_lossy();

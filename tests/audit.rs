@@ -187,13 +187,51 @@ fn records_are_shown_as_text_that_moves_no_terminal() {
         shown.contains("openat by process 7, /usr/bin/python3") && !shown.contains("[2J"),
         "{shown}"
     );
-    let unknown = stockade(&place, &["audit", "show", "nosuch"]);
-    assert_eq!(unknown.status.code(), Some(125));
-    assert!(
-        unknown.stderr().contains("the audit trail has no run `nosuch`"),
-        "{}",
-        unknown.stderr()
+    for words in [&["audit", "show", "nosuch"][..], &["audit", "list", "--run", "nosuch"]] {
+        let unknown = stockade(&place, words);
+        assert_eq!(unknown.status.code(), Some(125));
+        assert!(
+            unknown.stderr().contains("the audit trail has no run `nosuch`"),
+            "{}",
+            unknown.stderr()
+        );
+    }
+    let of_known = stockade(&place, &["audit", "list", "--run", "other", "--since", "2999-01-01"]);
+    assert_eq!(of_known.status.code(), Some(0));
+}
+
+#[test]
+fn a_list_without_a_limit_says_how_many_records_it_leaves_out() {
+    let place = Place::new();
+    let denied = |number| Record::Denied(seen(&format!("/srv/{number}")));
+    record(&place, RUN, (0..50).map(denied));
+    assert_eq!(stockade(&place, &["audit", "list", "--denied"]).stderr(), "");
+    record(
+        &place,
+        "other",
+        (0..3).map(denied).chain([Record::Lost(Lost { records: 1 })]),
     );
+    for (words, said) in [
+        (&[][..], "older records that aren't shown: 4; `--limit 54` shows them"),
+        (
+            &["--denied"],
+            "older records that aren't shown: 3; `--limit 53` shows them",
+        ),
+        (
+            &["--denied", "--json"],
+            "older records that aren't shown: 3; `--limit 53` shows them",
+        ),
+        (&["--denied", "--limit", "50"], ""),
+        (&["--run", "other"], ""),
+    ] {
+        let listed = stockade(&place, &[&["audit", "list"], words].concat());
+        let said = if said.is_empty() {
+            String::new()
+        } else {
+            format!("stockade: {said}\n")
+        };
+        assert_eq!(listed.stderr(), said, "{words:?}");
+    }
 }
 
 #[test]

@@ -194,8 +194,12 @@ fn wrong_words_are_told_as_everything_else() {
              hint: `stockade run --help` shows what it takes\n",
         ),
         (
+            &["grant", "remove", "--all"],
+            "unexpected argument `--all` found\n\nhint: `stockade grant remove <ID>`\n",
+        ),
+        (
             &["explain", "--last", "0"],
-            "invalid value `0` for `--last <COUNT>`: it is a number from 1 on, which is the newest run\n\n\
+            "invalid value `0` for `--last <NTH>`: it is a number from 1 on, which is the newest run\n\n\
              hint: `stockade explain --help` shows what it takes\n",
         ),
     ] {

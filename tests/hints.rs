@@ -159,6 +159,17 @@ fn a_path_that_the_shell_left_as_it_was_is_told() {
 }
 
 #[test]
+fn a_variable_that_isnt_set_here_is_told() {
+    run()
+        .variable("HERE", "")
+        .flags([
+            "--env", "NOWHERE", "--env", "HERE", "--env", "NOTHING", "--env", "GIVEN=x",
+        ])
+        .stderr("stockade: `--env` names variables that aren't set here: NOWHERE, NOTHING\n")
+        .ends();
+}
+
+#[test]
 fn a_program_without_a_place_for_temporary_files_is_told_a_profile_with_one() {
     let code = "import tempfile; print(len(tempfile.mkstemp()))";
     run()

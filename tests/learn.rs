@@ -152,6 +152,25 @@ fn files_in_tmp_and_temporary_ones_are_learnt() {
     holds(&place, &profile, &command);
 }
 
+/// Else `profile test` would speak of names that no later run has.
+#[test]
+fn no_temporary_name_is_a_test_of_a_learnt_profile() {
+    let place = Place::new();
+    const JOB: &str = "import os, tempfile; t = tempfile.NamedTemporaryFile(dir='.'); \
+                       new = f'.new.{os.getpid()}'; open(new, 'w').close(); os.rename(new, 'out'); os.remove('old')";
+    place.file("old", "");
+    let profile = learnt(&place, &["--ceiling", "workspace"], &[python(), "-c", JOB]);
+    let (_, tests) = profile.split_once("must_allow").unwrap();
+    for (part, is_there) in [
+        ("create ./out", true),
+        ("delete ./old", true),
+        (".new", false),
+        ("./tmp", false),
+    ] {
+        assert_eq!(tests.contains(part), is_there, "{part}: {profile}");
+    }
+}
+
 #[test]
 fn what_a_wider_ceiling_lets_be_written_is_learnt_file_by_file() {
     let place = with_data();
@@ -261,17 +280,25 @@ fn a_run_that_was_refused_or_interrupted_leaves_no_half_profile() {
     place.file("job.py", "open('made', 'w')\n");
     let command = [python(), "job.py"];
     let refused = stockade(&place, &[&["learn", "-o", "learnt.toml", "--"], &command[..]].concat());
-    let ended = "\nhint: `learn --ceiling workspace` observes it where that is granted\n\
-                 stockade: no profile is learnt from a run that didn't get through\n";
-    assert!(refused.stderr().ends_with(ended), "{}", refused.stderr());
+    let copied = format!("learn --ceiling workspace -o learnt.toml -- {} job.py", python());
+    let ended = format!(
+        "\nhint: `stockade {copied}` observes it where that is granted\n\
+         stockade: no profile is learnt from a run that didn't get through\n"
+    );
+    assert!(refused.stderr().ends_with(&ended), "{}", refused.stderr());
     let killed = stockade(
         &place,
         &["learn", "-o", "learnt.toml", "--", "sh", "-c", "kill -INT $$"],
     );
     assert_eq!((refused.status.code(), killed.status.code()), (Some(1), Some(130)));
     assert!(!place.path("learnt.toml").exists());
-    let profile = learnt(&place, &["--ceiling", "workspace"], &command);
-    assert!(profile.contains("is `workspace`"), "{profile}");
+    let again = stockade(&place, &copied.split(' ').collect::<Vec<_>>());
+    assert_eq!(again.status.code(), Some(0), "{}", again.stderr());
+    assert!(
+        std::fs::read_to_string(place.path("learnt.toml"))
+            .unwrap()
+            .contains("is `workspace`")
+    );
 }
 
 // promise: report.6

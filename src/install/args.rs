@@ -38,7 +38,7 @@ pub struct McpInstall {
 
 #[derive(Debug, Args)]
 pub struct McpStatus {
-    /// Look at the project's settings in place of yours
+    /// Look at the project's settings alone [default: yours and the project's]
     #[arg(long)]
     pub project: bool,
     /// Root of the project [default: current directory]

@@ -1,5 +1,6 @@
 //! `stockade mcp install` and `stockade mcp uninstall`.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use serde_json::json;
@@ -13,8 +14,8 @@ use crate::layers::unprinted;
 use crate::message::{Failure, note_empty};
 use crate::{REFUSED, to_output};
 use stockade_install::{
-    Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, servers, unwrap, wrap,
-    wrapped,
+    Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, reprofile, servers, unwrap,
+    wrap, wrap_flags, wrapped,
 };
 use stockade_policy::profile::visible;
 use stockade_text::mask;
@@ -38,7 +39,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
         let mut warnings = Vec::new();
         for found in settings.found {
             writeln!(out, "{}", visible(&found.file.path().to_string_lossy())).map_err(unprinted)?;
-            let mut wraps = Vec::new();
+            let (mut wraps, mut reprofiled) = (Vec::new(), Vec::new());
             for server in &found.servers {
                 let plan = planner.plan(server);
                 let remarks = planner.warnings(server, &plan);
@@ -49,6 +50,14 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
                         wraps.push(Wrap { server, flags });
                         said
                     }
+                    Plan::Reprofile(program) => {
+                        reprofiled.push(server);
+                        let flags = wrap_flags(&program).unwrap_or_default();
+                        format!(
+                            "{} (another profile, the rest as before)",
+                            command_line(&mask::words(flags))
+                        )
+                    }
                     Plan::Keep(why) => format!("left as it is: {why}"),
                     Plan::Unconfined(why) => format!("left UNCONFINED: {why}"),
                 };
@@ -56,7 +65,12 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
             }
             let text = found.file.text().unwrap_or_default();
             let (format, tables) = (found.place.format, found.place.tables);
-            let new = wrap(text, format, tables, &wraps, own.path()).map_err(|why| unwritten(&found.file, &why))?;
+            let new = wrap(text, format, tables, &wraps, own.path())
+                .and_then(|new| match &planner.profile {
+                    Some(profile) => reprofile(&new, format, tables, &reprofiled, profile),
+                    None => Ok(new),
+                })
+                .map_err(|why| unwritten(&found.file, &why))?;
             if new != text {
                 let has_ours = found.servers.iter().any(is_wrapped);
                 let keeps_copy = !has_ours || found.file.copy_text().is_none();
@@ -69,16 +83,21 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
 
 /// Carries out `stockade mcp status`: no client without settings is named.
 pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> {
-    let place = Where {
-        project: task.project,
+    let place = |project| Where {
+        project,
         root: task.root.clone(),
         yes: false,
     };
-    let places = place::places(&place)?;
+    let places = place::places(&place(task.project))?;
     let own = Own::here(&places.home)?;
     let (mut is_any, mut is_unconfined) = (false, false);
-    for client in Client::ALL {
-        let settings = match Settings::read(client, &place, &places, &[]) {
+    let mut looked_at = HashSet::new();
+    let scopes: &[bool] = if task.project { &[true] } else { &[false, true] };
+    for (place, client) in scopes
+        .iter()
+        .flat_map(|project| Client::ALL.map(|client| (place(*project), client)))
+    {
+        let mut settings = match Settings::read(client, &place, &places, &[]) {
             Ok(settings) => settings,
             Err(failure)
                 if failure.exit_code == UNWRITTEN || client.files(place::scope(&place), &places).is_empty() =>
@@ -87,6 +106,10 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
             }
             Err(failure) => return Err(failure),
         };
+        // In the home directory some files are both the user's and the project's.
+        settings
+            .found
+            .retain(|found| looked_at.insert((client.name(), found.file.path().to_owned())));
         let planner = Planner {
             scope: settings.scope,
             places: &places,
@@ -96,26 +119,47 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
         for server in settings.found.iter().flat_map(|found| &found.servers) {
             let (standing, said) = match planner.plan(server) {
                 Plan::Keep(said) => ("kept", said),
-                Plan::Wrap { .. } => (
+                Plan::Wrap { .. } | Plan::Reprofile(_) => (
                     "unconfined",
-                    "not confined: `stockade mcp install` confines it".to_owned(),
+                    format!("not confined; `{}` confines it", installing(client, &place)),
                 ),
                 Plan::Unconfined(why) => ("unconfined", format!("not confined: {why}")),
             };
             (is_any, is_unconfined) = (true, is_unconfined || standing == "unconfined");
-            let written = match task.json {
+            let root = place.project.then(|| places.root.to_string_lossy().into_owned());
+            let server = Server {
+                project: root.or(server.project.clone()),
+                ..server.clone()
+            };
+            let line = match task.json {
                 true => {
                     let (client, server, project) = (client.name(), &server.name, &server.project);
                     let line = json!({ "client": client, "server": server, "project": project, "standing": standing, "said": said });
-                    writeln!(out, "{}", visible_json(&line.to_string()))
+                    visible_json(&line.to_string()).into_owned()
                 }
-                false => writeln!(out, "{:14}  {}: {}", client.name(), name(server), visible(&said)),
+                false => format!("{:14}  {}: {}", client.name(), name(&server), visible(&said)),
             };
-            written.map_err(unprinted)?;
+            writeln!(out, "{line}").map_err(unprinted)?;
         }
     }
     note_empty("server in the settings of an MCP client", !is_any, task.json);
     Ok(u8::from(is_unconfined))
+}
+
+/// The line that wraps the servers of these settings.
+fn installing(client: Client, place: &Where) -> String {
+    let mut words = ["stockade", "mcp", "install", "--for", client.name()]
+        .map(String::from)
+        .to_vec();
+    if place.project {
+        words.push("--project".into());
+        let root = place
+            .root
+            .iter()
+            .flat_map(|root| ["--root".into(), root.to_string_lossy().into_owned()]);
+        words.extend(root);
+    }
+    command_line(&words)
 }
 
 /// Carries out `stockade mcp uninstall`.

@@ -3,7 +3,9 @@
 use super::already::{self, Standing};
 use super::own::Own;
 use super::steering;
-use stockade_install::{Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, wrapped};
+use stockade_install::{
+    Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, with_profile, wrapped,
+};
 use stockade_policy::profile::visible;
 
 /// What becomes of a server.
@@ -16,6 +18,8 @@ pub enum Plan {
         /// Why these.
         why: String,
     },
+    /// Stockade wraps it already, and its line gets another profile: this becomes of it.
+    Reprofile(Box<Program>),
     /// It stays as it is: there is no program, or Stockade starts it.
     Keep(String),
     /// It stays as it is, and may start a program that nothing confines.
@@ -48,7 +52,14 @@ impl Planner<'_> {
             return Plan::Unconfined(why);
         }
         if self.own.is(&program.command) {
-            return Plan::Keep(already::said(program));
+            let profile = self.profile.as_deref();
+            return match profile.and_then(|profile| with_profile(program, profile)) {
+                Some(args) => Plan::Reprofile(Box::new(Program {
+                    args,
+                    ..(**program).clone()
+                })),
+                None => Plan::Keep(already::said(program)),
+            };
         }
         if starts_elsewhere(program) {
             return Plan::Unconfined("an engine starts its container, where no profile would hold".into());
@@ -66,6 +77,7 @@ impl Planner<'_> {
         match (plan, &server.start) {
             (Plan::Unconfined(why), _) => vec![format!("nothing confines it: {why}")],
             (Plan::Keep(_), Start::Program(program)) => already::remarks(program, standing),
+            (Plan::Reprofile(program), _) => already::remarks(program, standing),
             (Plan::Wrap { .. }, Start::Program(program)) if wrapped(program) != Wrapped::No => vec![format!(
                 "it starts `{}`, which isn't this program and is wrapped as any other; where that is an older Stockade, \
                  answer no, and let `mcp uninstall` take it out first",

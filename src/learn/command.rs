@@ -22,6 +22,8 @@ use stockade_policy::policy::Policy;
 use stockade_policy::profile::visible;
 use stockade_report::report::{Denial, Report, Sink, Written};
 use stockade_store::Level;
+use stockade_text::mask;
+use stockade_text::quote::command_line;
 
 /// Observes one run; returns the exit code of the command.
 pub fn learn(task: &Learn) -> Result<u8, Failure> {
@@ -37,7 +39,7 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
     let refusal = refused::explanation(report, Rest::Trail);
     let is_half = refusal.is_some() || report.signal.is_some() && report.limit.is_none();
     if let Some(mut failure) = refusal {
-        failure.hint = Some(wider_ceiling(report, &task.ceiling));
+        failure.hint = Some(wider_ceiling(report, task));
         failure.other_way = None;
         failure.print();
     }
@@ -58,12 +60,12 @@ pub fn learn(task: &Learn) -> Result<u8, Failure> {
 }
 
 /// The way to observe what the ceiling refused: `learn` has no flags for grants.
-fn wider_ceiling(report: &Report, ceiling: &str) -> String {
+fn wider_ceiling(report: &Report, task: &Learn) -> String {
     const WRITES_HERE: &str = "workspace";
     let is_write_here =
         |denial: &Denial| denial.access.changes() && Path::new(&denial.target).starts_with(&report.root);
     let mut likely = report.explanation().chain(report.perhaps());
-    let proposed = match ceiling != WRITES_HERE && likely.any(is_write_here) {
+    let proposed = match task.ceiling != WRITES_HERE && likely.any(is_write_here) {
         true => Some(WRITES_HERE),
         false => report
             .suggestion
@@ -71,9 +73,28 @@ fn wider_ceiling(report: &Report, ceiling: &str) -> String {
             .and_then(|suggestion| suggestion.profile.as_deref()),
     };
     match proposed {
-        Some(profile) => format!("`learn --ceiling {profile}` observes it where that is granted"),
-        None => "`learn --ceiling NAME|FILE` observes it under a profile that grants it".into(),
+        Some(profile) => format!("`{}` observes it where that is granted", line(task, profile)),
+        None => "`--ceiling NAME|FILE` observes it under a profile that grants it".into(),
     }
+}
+
+/// The line that was typed, with another ceiling.
+fn line(task: &Learn, ceiling: &str) -> String {
+    let typed: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let (flags, command) = typed.split_at(typed.len().saturating_sub(task.command.len()));
+    let mut words = ["stockade", "learn", "--ceiling", ceiling].map(String::from).to_vec();
+    let mut flags = flags.iter().skip(2);
+    while let Some(flag) = flags.next() {
+        match flag.as_str() {
+            "--ceiling" => drop(flags.next()),
+            flag if flag.starts_with("--ceiling=") => {}
+            flag => words.push(flag.to_string()),
+        }
+    }
+    words.extend_from_slice(command);
+    command_line(&mask::words(&words))
 }
 
 /// Where the lesson is written; opened before the run.

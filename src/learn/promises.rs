@@ -28,9 +28,11 @@ pub(super) fn promises(
     grants: &[FlagGrant],
     run_context: &RunContext<'_>,
 ) -> Promises {
+    let made = wanted.iter().filter(|wanted| wanted.is_made());
+    let made: BTreeSet<&Path> = made.filter_map(Wanted::path).collect();
     let allowed: BTreeSet<String> = wanted
         .iter()
-        .filter_map(|wanted| allowed(wanted, run_context))
+        .filter_map(|wanted| allowed(wanted, &made, grants, run_context))
         .collect();
     let is_written = |path: &str| {
         let starts = |grant: &FlagGrant| matches!(grant, FlagGrant::Path(grant) if grant.flag == Flag::Write && below(path, run_context, &grant.path));
@@ -66,7 +68,12 @@ fn is_literal(text: &str) -> bool {
     !text.contains('*') && !text.contains("/../")
 }
 
-fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
+fn allowed(
+    wanted: &Wanted,
+    made: &BTreeSet<&Path>,
+    grants: &[FlagGrant],
+    run_context: &RunContext<'_>,
+) -> Option<String> {
     let text = match &wanted.grant {
         FlagGrant::Host(pattern) => {
             let port = wanted
@@ -92,6 +99,16 @@ fn allowed(wanted: &Wanted, run_context: &RunContext<'_>) -> Option<String> {
                 (Flag::Write | Flag::WriteGuarded, _) => "write",
             };
             let path = wanted.path()?;
+            // Made and gone: a temporary name. Where its directory is granted, any name is a test.
+            if made.contains(path) && !path.exists() {
+                let directory = |top: &&FlagGrant| {
+                    top.covers(&wanted.grant) && !matches!(top, FlagGrant::Path(top) if top.path == path)
+                };
+                let Some(FlagGrant::Path(top)) = grants.iter().find(directory) else {
+                    return None;
+                };
+                return Some(format!("{word} {}", place(&top.path.join("x"), run_context)));
+            }
             // A generated name differs the next time.
             if grant.flag == Flag::Write && grant.path != path && wanted.is_made() {
                 return Some(format!("create {}", place(&grant.path.join("x"), run_context)));

@@ -1,6 +1,6 @@
 //! `stockade mcp list` and `mcp tools`: servers and their tools as they were accepted, and what has changed since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde_json::json;
@@ -16,10 +16,12 @@ use crate::message::{Failure, note_empty};
 /// Lists or accepts; exit code 1 where something isn't accepted.
 pub fn tools(task: &McpTools, out: &mut dyn Write) -> Result<u8, Failure> {
     let files = known::of_name(&state()?, &task.name);
-    if task.accept {
-        return accept(task, files, out);
+    if files.is_empty() {
+        return Err(unknown(&task.name)?);
     }
-    note_empty("tool", files.is_empty(), task.json);
+    if task.accept {
+        return accept(files, out);
+    }
     let mut is_all_accepted = true;
     for (_, content) in files {
         for (name, standing) in standings(&content) {
@@ -64,11 +66,22 @@ pub fn list(is_json: bool, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn accept(task: &McpTools, files: Vec<(std::path::PathBuf, Content)>, out: &mut dyn Write) -> Result<u8, Failure> {
-    if files.is_empty() {
-        let text = format!("no server `{}` has listed its tools", shown(&task.name));
-        return Err(Failure::text(REFUSED, text).hint("the name is that of `stockade mcp wrap --name`"));
-    }
+/// The failure for a server of which no tools are known.
+fn unknown(name: &str) -> Result<Failure, Failure> {
+    let servers = known::of_state(&state()?);
+    let names: BTreeSet<String> = servers
+        .iter()
+        .map(|(_, content)| format!("`{}`", shown(&content.name)))
+        .collect();
+    let hint = match names.is_empty() {
+        true => "no server has yet; its name is that of `stockade mcp wrap --name`".to_string(),
+        false => format!("those that have: {}", Vec::from_iter(names).join(", ")),
+    };
+    let text = format!("no server `{}` has listed its tools", shown(name));
+    Ok(Failure::text(REFUSED, text).hint(hint))
+}
+
+fn accept(files: Vec<(std::path::PathBuf, Content)>, out: &mut dyn Write) -> Result<u8, Failure> {
     for (path, content) in files {
         for name in known::accept(&path, content).map_err(|error| Failure::new(REFUSED, &error))? {
             writeln!(out, "accepted {}", shown(&name)).map_err(unprinted)?;

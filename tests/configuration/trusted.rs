@@ -112,9 +112,9 @@ fn of_a_command_line_each_part_is_remembered_and_only_what_can_be() {
     let place = Place::new();
     let remember = |line: &str| told(&place, &["rules", "remember", "--tool", "bash", "--", line]);
     insta::assert_snapshot!(remember("cargo test --lib && make -j2 | tee log"), @"
-        bash `cargo test` is allowed from now on, by @ROOT/.stockade/config.toml
-        bash `make` is allowed from now on, by @ROOT/.stockade/config.toml
-        bash `tee` is allowed from now on, by @ROOT/.stockade/config.toml
+        bash `cargo test` is allowed from now on, with other arguments too, by @ROOT/.stockade/config.toml
+        bash `make` is allowed from now on, with other arguments too, by @ROOT/.stockade/config.toml
+        bash `tee` is allowed from now on, with other arguments too, by @ROOT/.stockade/config.toml
         Some(0)
         ");
     insta::assert_snapshot!(remember("cargo test --doc"), @"

@@ -95,6 +95,7 @@ fn env_passes_a_variable_and_sets_one() {
             "echo \"$PASSED/$SET/${EMPTY-unset}/${ABSENT-unset}/${KEPT_BACK-unset}\"",
         ])
         .stdout("from outside/a=b//unset/unset\n")
+        .stderr("stockade: `--env` names variables that aren't set here: ABSENT\n")
         .ends();
 }
 

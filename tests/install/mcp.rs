@@ -380,6 +380,68 @@ fn one_server_gets_the_profile_that_is_asked_for() {
 }
 
 #[test]
+fn a_server_that_is_wrapped_already_gets_another_profile_and_keeps_its_other_flags() {
+    let place = Place::new();
+    place.file(
+        ".mcp.json",
+        r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}"#,
+    );
+    let install = "mcp install --for claude-code --project --yes";
+    works(&place, &format!("{install} --server a"));
+    let new = read(&place, ".mcp.json").replace("\"--name\"", "\"--write\", \"/srv\", \"--name\"");
+    place.file(".mcp.json", &new);
+    let done = stockade(&place, &format!("{install} --profile trusted"));
+    assert!(done.stderr().contains("runs in `trusted`"), "{}", done.stderr());
+    let shown = works(&place, &format!("{install} --profile readonly"));
+    let said = "  a: --profile readonly --write /srv --name a (another profile, the rest as before)\n";
+    assert!(shown.contains(said), "{shown}");
+    let written: Value = serde_json::from_str(&read(&place, ".mcp.json")).unwrap();
+    for server in ["a", "b"] {
+        assert_eq!(written["mcpServers"][server]["args"][3], "readonly");
+    }
+    let again = stockade(&place, &format!("{install} --profile readonly"));
+    assert_eq!(again.stderr().lines().last(), Some("stockade: nothing to change"));
+    works(&place, "mcp uninstall --for claude-code --project --yes");
+    assert!(!read(&place, ".mcp.json").contains("stockade"));
+}
+
+#[test]
+fn status_shows_a_projects_servers_too_and_a_line_that_confines_them() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", r#"{"mcpServers": {"mine": {"command": "x"}}}"#);
+    place.file(".mcp.json", r#"{"mcpServers": {"ours": {"command": "x"}}}"#);
+    let ours = format!("ours (in {})", place.path("").canonicalize().unwrap().display());
+    let lines = |line: &str, code| {
+        let done = stockade(&place, line);
+        assert_eq!(done.status.code(), Some(code), "{}", done.stderr());
+        done.stdout().lines().map(str::to_string).collect::<Vec<_>>()
+    };
+    for (task, names) in [
+        ("mcp status", &["mine", &ours, &ours][..]),
+        ("mcp status --project", &[&ours, &ours]),
+    ] {
+        let shown = lines(task, 1);
+        assert_eq!(shown.len(), names.len(), "{shown:?}");
+        for (line, name) in shown.iter().zip(names) {
+            assert!(
+                line.contains(&format!("  {name}: not confined; `stockade mcp install")),
+                "{line}"
+            );
+        }
+    }
+    let shown = lines("mcp status", 1);
+    for remedy in shown.iter().filter_map(|line| line.split('`').nth(1)) {
+        let line = remedy.strip_prefix("stockade ").unwrap();
+        stockade(&place, &format!("{line} --yes"));
+    }
+    let after = lines("mcp status", 0);
+    assert!(
+        after.iter().all(|line| line.contains("Stockade wraps it already")),
+        "{after:?}"
+    );
+}
+
+#[test]
 fn an_older_copy_isnt_replaced_without_a_word() {
     let place = Place::new();
     place.file("~/.cursor/mcp.json", FILES[7].2);

@@ -67,6 +67,12 @@ impl Start {
         Start { words, ..Start::bare() }
     }
 
+    /// Adds an argument to the server's own.
+    pub fn argument(mut self, word: &str) -> Start {
+        self.words.push(word.into());
+        self
+    }
+
     pub fn variable(mut self, name: &'static str, value: &str) -> Start {
         self.variables.push((name, value.into()));
         self

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::client::{Start, is_error, text};
-use crate::common::{Place, STOCKADE};
+use crate::common::{Place, STOCKADE, finish};
 
 fn configure(place: &Place, text: &str) {
     place.file("~/.config/stockade/config.toml", format!("version = 1\n{text}"));
@@ -85,7 +85,11 @@ fn a_tool_that_changed_is_told_or_refused_until_it_is_accepted() {
     assert_eq!((first.0, first.1.as_str(), first.2.as_str()), (true, "hey", ""));
     let told = session("2");
     assert!(
-        told.0 && told.1 == "hey" && told.2.contains("the definition of the tool `echo` has changed"),
+        told.0
+            && told.1 == "hey"
+            && told
+                .2
+                .ends_with("has changed since it was accepted\n  `stockade mcp tools files --accept` accepts it\n"),
         "{told:?}"
     );
     configure(&place, "[mcp]\non_changed_tools = \"refuse\"\n");
@@ -104,6 +108,12 @@ fn a_tool_that_changed_is_told_or_refused_until_it_is_accepted() {
         (Some(0), "accepted echo\n".to_owned())
     );
     assert_eq!(stockade(&place, &["mcp", "tools", "files"]).0, Some(0));
+    for task in [&["mcp", "tools", "file"][..], &["mcp", "tools", "file", "--accept"]] {
+        let done = finish(place.command(STOCKADE).args(task), b"");
+        assert_eq!((done.status.code(), done.stdout().as_str()), (Some(125), ""));
+        let said = "stockade: no server `file` has listed its tools\n\nhint: those that have: `files`\n";
+        assert_eq!(done.stderr(), said);
+    }
     let (_, servers) = stockade(&place, &["mcp", "list"]);
     assert!(
         servers.starts_with("files  ") && servers.lines().count() == 1,
@@ -130,13 +140,18 @@ fn a_tool_with_the_name_of_another_servers_is_told_or_refused() {
     let mut client = Start::wrapped(&["--name", "first"]).start(&place);
     client.tools();
     client.end();
-    let mut client = Start::wrapped(&["--name", "second"]).start(&place);
+    // The same command is the same server, whatever its name.
+    let mut client = Start::wrapped(&["--name", "later"]).start(&place);
+    assert!(client.tools().contains(&"echo".to_owned()));
+    assert_eq!(client.end().1, "");
+    let second = || Start::wrapped(&["--name", "second"]).argument("other").start(&place);
+    let mut client = second();
     assert!(client.tools().contains(&"echo".to_owned()));
     let (_, stderr) = client.end();
     assert!(stderr.contains("the server `first` has the tools `"), "{stderr}");
     assert!(stderr.contains(" more too") && stderr.lines().count() == 1, "{stderr}");
     configure(&place, "[mcp.servers.second]\non_shadowed_tools = \"refuse\"\n");
-    let mut client = Start::wrapped(&["--name", "second"]).start(&place);
+    let mut client = second();
     assert!(client.tools().is_empty());
     assert!(is_error(&client.call("echo", json!({}))));
     client.end();

@@ -1,5 +1,7 @@
 //! Rewrites a server's line to start under `stockade mcp wrap`, and back.
 
+use std::ops::Range;
+
 use crate::document::{Format, Node, parse};
 use crate::edit::{self, Edit};
 use crate::servers::{Program, Server, Start, servers};
@@ -52,10 +54,89 @@ fn command_at(args: &[String]) -> Option<usize> {
         at += match word.as_str() {
             "--" => return (at + 1 < args.len()).then_some(at + 1),
             word if !word.starts_with("--") => return None,
-            word if word.contains('=') || SWITCHES.contains(&word) => 1,
-            _ => 2,
+            word => width(word),
         };
     }
+}
+
+/// The count of words of a flag with its value.
+fn width(flag: &str) -> usize {
+    match flag.contains('=') || SWITCHES.contains(&flag) {
+        true => 1,
+        false => 2,
+    }
+}
+
+/// The arguments of a line of `mcp wrap` with another profile; `None` where it isn't such a line, or has this profile.
+pub fn with_profile(program: &Program, profile: &str) -> Option<Vec<String>> {
+    let flags = wrap_flags(program)?;
+    let (place, words) = profile_words(flags, profile);
+    let mut args = program.args.clone();
+    args.splice(place, words);
+    (args != program.args).then_some(args)
+}
+
+/// The arguments that name the profile, and those in their place.
+fn profile_words(flags: &[String], profile: &str) -> (Range<usize>, Vec<String>) {
+    let mut at = 0;
+    while let Some(word) = flags.get(at) {
+        let place = TASK.len() + at;
+        if word == "--profile" {
+            return (place + 1..place + 2, vec![profile.to_string()]);
+        }
+        if word.starts_with("--profile=") {
+            return (place..place + 1, vec![format!("--profile={profile}")]);
+        }
+        at += width(word);
+    }
+    (
+        TASK.len()..TASK.len(),
+        vec!["--profile".to_string(), profile.to_string()],
+    )
+}
+
+/// The text in which these lines of `mcp wrap` have this profile, and stay as they are otherwise.
+///
+/// # Errors
+/// The result wouldn't say what was meant: a defect, so nothing is to be written.
+pub fn reprofile(
+    text: &str,
+    format: Format,
+    tables: &[&[&str]],
+    wrapped: &[&Server],
+    profile: &str,
+) -> Result<String, String> {
+    let old = found(text, format, tables)?;
+    let mut edits = Vec::new();
+    let mut expected = Vec::new();
+    for server in wrapped {
+        if let Some(program) = same(&old, server)
+            && let (Some(flags), Some(args)) = (wrap_flags(program), with_profile(program, profile))
+            && let Some(elements) = program.args_member().and_then(|args| args.value.elements())
+        {
+            let (place, words) = profile_words(flags, profile);
+            let mut literals = words
+                .iter()
+                .map(|word| edit::literal(word, format))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let mut span = elements[place.start].span.clone();
+            if place.is_empty() {
+                span.end = span.start;
+                literals += ", ";
+            }
+            edits.push(Edit { span, text: literals });
+            expected.push((server, args));
+        }
+    }
+    let new = edit::applied(text, edits);
+    let found = found(&new, format, tables)?;
+    for (server, args) in expected {
+        if same(&found, server).is_none_or(|program| program.args != args) {
+            return Err(format!("the line of `{}` can't get another profile", server.name));
+        }
+    }
+    Ok(new)
 }
 
 /// A server to wrap, with its flags of `mcp wrap`.
@@ -342,6 +423,26 @@ dotted.command = "x"
         inline-args = { command = "/bin/stockade", args = ["mcp", "wrap", "--profile", "p", "--", "x" ] }
         dotted.args = ["mcp", "wrap", "--profile", "p", "--", "x"]
         dotted.command = "/bin/stockade"
+        "#);
+    }
+
+    #[test]
+    fn another_profile_takes_the_place_of_the_lines_own() {
+        let text = r#"{"s": {
+  "a": {"command": "/bin/stockade", "args": ["mcp", "wrap", /* b */ "--name", "--profile", "--profile", "p", "--write", "/d", "--", "x"]},
+  "b": {"command": "/bin/stockade", "args": ["mcp", "wrap", "--profile=p", "--", "x", "--profile", "p"]},
+  "c": {"command": "/bin/stockade", "args": ["mcp", "wrap", "--", "x"]},
+  "d": {"command": "/bin/stockade", "args": ["run", "--profile", "p", "x"]}
+}}"#;
+        let servers = found(text, Format::Json, TABLES).unwrap();
+        let all: Vec<&Server> = servers.iter().collect();
+        insta::assert_snapshot!(reprofile(text, Format::Json, TABLES, &all, "q").unwrap(), @r#"
+        {"s": {
+          "a": {"command": "/bin/stockade", "args": ["mcp", "wrap", /* b */ "--name", "--profile", "--profile", "q", "--write", "/d", "--", "x"]},
+          "b": {"command": "/bin/stockade", "args": ["mcp", "wrap", "--profile=q", "--", "x", "--profile", "p"]},
+          "c": {"command": "/bin/stockade", "args": ["mcp", "wrap", "--profile", "q", "--", "x"]},
+          "d": {"command": "/bin/stockade", "args": ["run", "--profile", "p", "x"]}
+        }}
         "#);
     }
 

@@ -112,11 +112,14 @@ impl Known {
         store(&self.path, content)
     }
 
-    /// The names of other servers' accepted tools.
+    /// The names of other servers' accepted tools. The same command under another name is the same server.
     pub fn others(&self) -> Others {
         let mut others = Others::new();
         let all = all(self.path.parent().unwrap_or(Path::new("")));
-        for (_, content) in all.into_iter().filter(|(_, content)| content.name != self.name) {
+        for (_, content) in all
+            .into_iter()
+            .filter(|(_, content)| content.name != self.name && content.command != self.command)
+        {
             for Accepted(tools) in content.accepted.into_iter() {
                 for tool in tools.into_keys() {
                     others.entry(tool).or_default().insert(content.name.clone());
@@ -246,6 +249,8 @@ mod tests {
         let other = Known::of(state.path(), "other", &["y".into()]);
         assert_eq!(other.others().keys().collect::<Vec<_>>(), ["a"]);
         assert!(known.others().is_empty());
+        let same = Known::of(state.path(), "again", &["npx".into(), "x".into()]);
+        assert!(same.others().is_empty());
     }
 
     #[test]

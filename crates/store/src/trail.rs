@@ -263,12 +263,7 @@ impl Trail {
             return Ok(());
         };
         database.doing("read", |connection| {
-            let mut statement = connection.prepare(&format!(
-                "SELECT * FROM records NOT INDEXED
-                 WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2)
-                 AND (?5 IS NULL OR kind = ?5 OR ?5 = 'denied' AND kind = 'judged' AND body LIKE '%\"result\":\"deny\"%')
-                 ORDER BY seq {order}"
-            ))?;
+            let mut statement = connection.prepare(&format!("SELECT * {CHOSEN} ORDER BY seq {order}"))?;
             let mut rows = statement.query((&choice.run, since, limit, after, choice.kind))?;
             while let Some(row) = rows.next()? {
                 let row = parse(row)?;
@@ -284,7 +279,32 @@ impl Trail {
         kept.into_iter().rev().try_for_each(each).and(outcome)?;
         damage.map_or(Ok(()), |damage| Err(damage.into()))
     }
+
+    /// The number of chosen rows, whatever the limit.
+    ///
+    /// # Errors
+    /// The trail can't be read.
+    pub fn count(&mut self, choice: &Choice) -> Result<u64, StoreError> {
+        self.take_in()?;
+        let Some(database) = &mut self.database else {
+            return Ok(0);
+        };
+        let since = choice.since_ms.map(u64::cast_signed);
+        let after = choice.after_seq.unwrap_or(0).cast_signed();
+        database.doing("read", |connection| {
+            // All parameters of `CHOSEN` are numbered, and the third is the limit.
+            let mut statement = connection.prepare(&format!("SELECT count(*) {CHOSEN} LIMIT ?3"))?;
+            let count =
+                statement.query_row((&choice.run, since, -1, after, choice.kind), |row| row.get::<_, i64>(0))?;
+            Ok(count.cast_unsigned())
+        })
+    }
 }
+
+/// The rows of a [`Choice`]: `?1` is its run, `?2` its time, `?4` the row before, `?5` its kind.
+const CHOSEN: &str = "FROM records NOT INDEXED
+    WHERE seq > ?4 AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR time_ms >= ?2)
+    AND (?5 IS NULL OR kind = ?5 OR ?5 = 'denied' AND kind = 'judged' AND body LIKE '%\"result\":\"deny\"%')";
 
 /// The trail's database, if there is one, with the log's rows taken in.
 pub(super) fn look(state: &Path) -> Result<(Taken, Option<Database>), StoreError> {

@@ -64,10 +64,11 @@ impl Session {
     }
 
     fn how_to_accept(&self, why: &str) -> String {
-        format!(
-            "{why}: see `stockade mcp tools {0}`, and accept it by `stockade mcp tools {0} --accept`",
-            shown(&self.setup.name)
-        )
+        format!("{why}\n  {} accepts it", self.accepting())
+    }
+
+    fn accepting(&self) -> String {
+        format!("`stockade mcp tools {} --accept`", shown(&self.setup.name))
     }
 
     /// What is kept of the server's tools, and whether it may be replaced.
@@ -223,16 +224,12 @@ impl Session {
                 continue;
             }
             let consequence = match (refuses(&finding), finding.is_change()) {
-                (true, true) => self.how_to_accept("; it is refused").split_off(2),
-                (true, false) => "it is refused".to_owned(),
-                (false, true) => self.how_to_accept("").trim_start_matches(": ").to_owned(),
+                (true, true) => format!("\n  it is refused until {}", self.accepting()),
+                (true, false) => "; it is refused".to_owned(),
+                (false, true) => self.how_to_accept(""),
                 (false, false) => String::new(),
             };
-            let text = finding.text(&tool.name);
-            self.tell_once(match consequence.is_empty() {
-                true => text,
-                false => format!("{text}; {consequence}"),
-            });
+            self.tell_once(finding.text(&tool.name) + &consequence);
         }
         let mut state = self.state();
         let refused = &mut state.listing.refused;

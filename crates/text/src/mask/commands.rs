@@ -15,6 +15,16 @@ const CLIENTS: &[&str] = &[
     "supabase", "twine", "unrar", "unzip", "useradd", "usermod", "valkey-cli", "vercel", "wget", "xh", "zip",
 ];
 
+/// Options of one letter that hold no secret, of the clients that people use most: switches, and those whose value is a number
+/// or one of the program's own words. Sources: curl(1), ssh-keygen(1), unzip(1), wget(1), zip(1).
+const HARMLESS: &[(&str, &str, &str)] = &[
+    ("curl", "#012346aBfgGiIjJklLMnNOpqRsSvVZ", "CmrXyYz"),
+    ("ssh-keygen", "AhHlpqvy", "abt"),
+    ("unzip", "aCfjKlLnoqtuvXz", ""),
+    ("wget", "bcdEFhHkKLmnNpqrSvx", "QTtw"),
+    ("zip", "0123456789DfgjmoqruvXyT", ""),
+];
+
 /// Subcommands of which the same holds. They are words of sentences, too.
 const SUBCOMMANDS: &[&str] = &["login", "put-parameter", "secret"];
 
@@ -29,6 +39,8 @@ pub(super) struct Line {
     next: Next,
     /// A program of `CLIENTS` came.
     is_client: bool,
+    /// Its harmless letters, unless another client came.
+    harmless: Option<(&'static str, &'static str)>,
     /// A program of `WHOLE` came.
     is_whole: bool,
     /// `set` or the like came: a value follows each secret name.
@@ -97,7 +109,12 @@ impl Line {
         }
         let program = word.rsplit('/').next().unwrap_or(word);
         self.is_whole |= WHOLE.contains(&program);
-        self.is_client |= CLIENTS.contains(&program);
+        let is_client = CLIENTS.contains(&program);
+        if is_client || SUBCOMMANDS.contains(&word) {
+            let found = HARMLESS.iter().find(|(name, ..)| *name == program && !self.is_client);
+            self.harmless = found.map(|(_, switches, valued)| (*switches, *valued));
+        }
+        self.is_client |= is_client;
         self.sets |= self.is_client || matches!(word, "set" | "config");
         self.is_client |= SUBCOMMANDS.contains(&word);
         self.next = match word {
@@ -111,7 +128,11 @@ impl Line {
     }
 
     fn option(&mut self, word: &str) -> Option<usize> {
-        self.next = match is_secret_option(word) {
+        let is_secret = is_secret_option(word);
+        if !is_secret && self.harmless.is_some_and(|letters| are_harmless(word, letters)) {
+            return None;
+        }
+        self.next = match is_secret {
             true => Next::Secret,
             false if self.is_client => Next::Value,
             false => Next::Anything,
@@ -126,6 +147,12 @@ impl Line {
         };
         (value < word.len()).then_some(value)
     }
+}
+
+/// Whether all letters are harmless. What follows one with a value isn't letters.
+fn are_harmless(word: &str, (switches, valued): (&str, &str)) -> bool {
+    let other = word.chars().skip(1).find(|letter| !switches.contains(*letter));
+    !word.starts_with("--") && other.is_none_or(|letter| valued.contains(letter))
 }
 
 /// `--token`, before its value. `--password-file` and similar options name places.
