@@ -94,7 +94,7 @@ fn parse_ask(text: &str) -> Result<String, String> {
 }
 
 /// A name alone: a value would stand in every command that the agent sees.
-fn parse_variable(text: &str) -> Result<String, String> {
+pub fn parse_variable(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match is_name {
         true => Ok(text.to_string()),

@@ -136,7 +136,7 @@ fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, 
     let reports = Reports::of(&surroundings);
     let absolute: PathBuf = surroundings.directory.join(&root).components().collect();
     let confinement = confinement(flags, &absolute, &reports, &surroundings)?;
-    let mut checker = HookChecker::open(flags, &root, reports, &surroundings)?;
+    let mut checker = HookChecker::open(agent, flags, &root, reports, &surroundings)?;
     let reply = answer(agent, &event, &mut checker, &confinement, flags.confined);
     checker.close();
     Ok(reply)
