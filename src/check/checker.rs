@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use super::super::REFUSED;
 use super::super::args::Check;
 use super::super::layers::UnknownAgent;
+use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
@@ -18,7 +19,7 @@ use stockade_policy::config::{Agent, ConfigurationError, Tool};
 use stockade_policy::policy::{Capabilities, Mode, Role};
 use stockade_policy::profile::{Origin, visible};
 use stockade_report::audit::{Judged, Record};
-use stockade_store::{AuditWriter, Level};
+use stockade_store::{self as store, AuditWriter, Level};
 
 /// The most roots and rule files that are cached at once.
 const MAX_KEPT: usize = 64;
@@ -174,6 +175,7 @@ impl Checker {
         let check = &self.check;
         let ground = self.ground.as_ref();
         let here = &self.surroundings.directory;
+        let state = self.surroundings.state.as_deref();
         let said_root = asked.root.as_deref().or(check.root.as_deref());
         let rules = asked.rules.as_deref().or(check.rules.as_deref());
         let key = key(said_root, rules);
@@ -197,7 +199,7 @@ impl Checker {
         };
         // Rules of a tool mean the root too.
         if ready.is_led {
-            ready.reachable(agent.as_ref(), ground)?;
+            ready.reachable(agent.as_ref(), ground, state)?;
         }
         let answer = match &asked.act {
             Act::Tool(call) => match asked.calling {
@@ -212,11 +214,11 @@ impl Checker {
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
-            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground)? {
+            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
             },
-            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground)? {
+            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.connect(host),
                 None => files::without_context(Capabilities::NET),
             },
@@ -300,9 +302,14 @@ impl Ready {
         Judge::without_built_in(self.permissions.clone(), self.layers.tools(), &self.root)
     }
 
-    /// The resources that the agent's runs could reach here, or those of the caller's own ground, resolved once; `None`
-    /// with neither.
-    fn reachable(&mut self, agent: Option<&Agent>, ground: Option<&CallerGrants>) -> Result<Option<&Reachable>, Wrong> {
+    /// The resources that the agent's runs could reach here, or those of the caller's own ground, with what was granted for
+    /// always, resolved once; `None` with neither.
+    fn reachable(
+        &mut self,
+        agent: Option<&Agent>,
+        ground: Option<&CallerGrants>,
+        state: Option<&Path>,
+    ) -> Result<Option<&Reachable>, Wrong> {
         if agent.is_none() && ground.is_none() {
             return Ok(None);
         }
@@ -318,17 +325,25 @@ impl Ready {
                     Some(ground) => ground.granted(sandbox)?,
                     None => sandbox,
                 };
+                let key = store::Key {
+                    project: sandbox.project()?,
+                    profile: profile_key(profile),
+                    agent: name.clone(),
+                    script: None,
+                };
+                let sandbox = with_stored(sandbox, &key, state);
                 let policy = sandbox.policy_of_any_command()?;
                 match policy.root == self.root {
                     true => Ok(policy),
                     false => Err(stockade::Error::Moved(self.named.clone())),
                 }
             };
+            let own = policy(role.mode)?;
             let free = match role.mode {
-                Mode::Manual => Mode::AcceptEdits,
-                Mode::AcceptEdits | Mode::Bypass => role.mode,
+                Mode::Manual => policy(Mode::AcceptEdits)?,
+                Mode::AcceptEdits | Mode::Bypass => own.clone(),
             };
-            let reachable = Reachable::new(policy(role.mode)?, policy(free)?);
+            let reachable = Reachable::new(own, free);
             self.reachable.insert(name.clone(), reachable);
         }
         Ok(self.reachable.get(&name))
