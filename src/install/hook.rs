@@ -128,8 +128,9 @@ fn confined<'t>(task: &'t HookInstall, old: &Registered) -> Result<Option<&'t st
         return Ok(task.confined.as_deref());
     }
     let details = || {
-        note("a command that no rule allows or denies, `npm test` for one, runs inside a profile either way");
-        note("yes: it starts without a question; no: the agent asks you, or refuses it if its hooks can't ask");
+        note("a command without a rule, `npm test` for one, runs inside a profile");
+        note("yes: it starts without a question");
+        note("no: the agent asks you first, or refuses it if its hooks can't ask");
     };
     let is_free = confirm::agreed("Let confined commands run without a question?", &details)?;
     let taken = if is_free { "allow" } else { "ask" };
@@ -139,14 +140,14 @@ fn confined<'t>(task: &'t HookInstall, old: &Registered) -> Result<Option<&'t st
 
 /// The line that an agent's shell runs.
 fn line(agent: Agent, flags: &[String], places: &Places) -> Result<String, Failure> {
-    let own = Own::here(&places.home)?;
+    let own = Own::here(places)?;
     let words = [own.path(), "hook", agent.name()].into_iter();
     let line = command_line(&words.chain(flags.iter().map(String::as_str)).collect::<Vec<_>>());
     // That form isn't every shell's.
     match line.contains("$'") {
         true => Err(Failure::text(
             REFUSED,
-            "the line for the agent's shell would hold characters that can't be shown",
+            "a flag's value holds characters that can't be shown",
         )),
         false => Ok(line),
     }

@@ -26,7 +26,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let places = place::places(&task.place)?;
     let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
-    let own = Own::here(&places.home)?;
+    let own = Own::here(&places)?;
     let planner = Planner {
         scope: settings.scope,
         places: &places,
@@ -75,7 +75,7 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
         yes: false,
     };
     let places = place::places(&place)?;
-    let own = Own::here(&places.home)?;
+    let own = Own::here(&places)?;
     let (mut is_any, mut is_unconfined) = (false, false);
     for client in Client::ALL {
         let settings = match Settings::read(client, &place, &places, &[]) {

@@ -249,6 +249,30 @@ fn a_link_that_an_upgrade_keeps_is_what_settings_name() {
 }
 
 #[test]
+fn a_program_by_another_name_is_named_by_the_link_that_it_was_called_by() {
+    for (directory, is_named) in [("~/tools", true), (".venv/bin", false)] {
+        let place = Place::new();
+        let program = place.program("~/kept/stockade-0.1.0", std::fs::read(STOCKADE.path()).unwrap());
+        let link = place.file(&format!("{directory}/none"), "").with_file_name("stockade");
+        symlink(&program, &link).unwrap();
+        let words = ["hook", "install", "--for", "claude-code", "--yes"];
+        let done = finish(place.command(link.to_str().unwrap()).args(words), b"");
+        match is_named {
+            true => {
+                let line = format!("\"{} hook claude-code ||", link.display());
+                assert!(
+                    read(&place, "~/.claude/settings.json").contains(&line),
+                    "{}",
+                    done.stderr()
+                );
+            }
+            // A run could put another program there.
+            false => assert!(done.stderr().contains("a link named `stockade`"), "{}", done.stderr()),
+        }
+    }
+}
+
+#[test]
 fn a_file_with_nothing_in_it_gets_hooks_and_has_nothing_in_it_again() {
     for text in ["", "\n", "\u{feff}", "\u{feff} \r\n"] {
         let place = Place::new();
