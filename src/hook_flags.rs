@@ -13,7 +13,12 @@ use stockade_store::Level;
 
 /// The tasks of `stockade hook`: a hook for each agent's format, and their registration.
 #[derive(Debug, Subcommand)]
-#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
+#[command(
+    defer = true,
+    disable_help_subcommand = true,
+    subcommand_value_name = "TASK",
+    after_help = "Pages: `stockade help agents`, `stockade help install-in-clients`"
+)]
 pub enum HookTask {
     /// Answer a hook of Claude Code
     ClaudeCode(HookFlags),

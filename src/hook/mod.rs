@@ -30,6 +30,9 @@ const MAX_TIME: Duration = Duration::from_secs(8);
 /// One more byte than any event has, so that a longer one is seen to be longer.
 const MAX_READ: u64 = (32 << 20) + 1;
 
+/// The exit code that every agent takes for a denial.
+const BLOCKED: u8 = 2;
+
 /// Whether a reply was printed, or is about to be.
 static SAID: AtomicBool = AtomicBool::new(false);
 
@@ -59,6 +62,15 @@ impl Called {
     /// Whether the agent's name is missing or wrong, which clap would answer with help or an error for people.
     pub fn is_of_no_agent(self) -> bool {
         self.agent.is_none()
+    }
+
+    /// Blocks for a failure; returns the exit code. At a terminal there is the error alone, and the exit code blocks all the same.
+    pub fn fail(self, failure: &Failure) -> u8 {
+        if io::stdin().is_terminal() {
+            failure.print();
+            return BLOCKED;
+        }
+        self.block(&reason_of(failure))
     }
 
     /// Blocks for this reason; returns the exit code.
@@ -96,7 +108,7 @@ pub fn reason_of(failure: &Failure) -> String {
 /// The failure of a hook that names no agent.
 pub fn no_agent() -> Failure {
     let names = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-    Failure::text(REFUSED, format!("`stockade hook` needs the name of an agent: {names}"))
+    Failure::text(REFUSED, "`stockade hook` needs the name of an agent").hint(format!("the agents are {names}"))
 }
 
 /// Carries out `stockade hook …`.
@@ -114,6 +126,10 @@ pub fn hook(task: &HookTask) -> Result<u8, Failure> {
 
 /// Answers one event on standard input; returns the exit code.
 fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
+    if io::stdin().is_terminal() {
+        let message = "a hook reads an agent's event from standard input, not from a terminal";
+        return Err(Failure::text(REFUSED, message).hint("`stockade hook install --for AGENT` registers it"));
+    }
     let mut input = Vec::new();
     let read = io::stdin().lock().take(MAX_READ).read_to_end(&mut input);
     read.map_err(|error| Failure::text(REFUSED, format!("can't read the event: {error}")))?;
@@ -249,7 +265,6 @@ fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
 
 /// Prints the reply, once; returns the exit code. A reply that can't be printed blocks.
 fn say(reply: &Reply) -> u8 {
-    const BLOCKED: u8 = 2;
     if SAID.swap(true, Ordering::SeqCst) {
         // The other thread ends the process.
         loop {
