@@ -11,9 +11,9 @@ use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
-use stockade_hook::judged_as;
+use stockade_hook::{accesses, judged_as};
 use stockade_judge::files::{self, Reachable};
-use stockade_judge::{Act, Answer, Call, Judge, Layers, Permissions, permissions_of};
+use stockade_judge::{Act, Answer, Call, Decision, Judge, Layers, Permissions, permissions_of};
 use stockade_policy::config::join::PROFILE;
 use stockade_policy::config::{Agent, ConfigurationError, Tool};
 use stockade_policy::policy::{Capabilities, Mode, Role};
@@ -201,15 +201,20 @@ impl Checker {
         if ready.is_led {
             ready.reachable(agent.as_ref(), ground, state)?;
         }
+        let home = self.surroundings.home.as_deref();
         let answer = match &asked.act {
             Act::Tool(call) => match asked.calling {
                 Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
                     Some(name) => {
                         let tool = name.to_string();
                         let call = Call { tool, ..call.clone() };
-                        ready.of_server(name).tool(agent.as_ref(), &call, &cwd)
+                        let answer = ready.of_server(name).tool(agent.as_ref(), &call, &cwd);
+                        ready.with_accesses(answer, &call, (agent.as_ref(), ground, state), (&cwd, home))?
                     }
-                    None => ready.judge.tool(agent.as_ref(), call, &cwd),
+                    None => {
+                        let answer = ready.judge.tool(agent.as_ref(), call, &cwd);
+                        ready.with_accesses(answer, call, (agent.as_ref(), ground, state), (&cwd, home))?
+                    }
                 },
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
@@ -280,6 +285,45 @@ impl Ready {
             root,
             reachable: HashMap::new(),
         })
+    }
+
+    /// The answer about a tool, or that about the file or host that its input names where this is stricter. Without an agent
+    /// these are judged as by a hook without flags.
+    fn with_accesses(
+        &mut self,
+        answer: Answer,
+        call: &Call,
+        (agent, ground, state): (Option<&Agent>, Option<&CallerGrants>, Option<&Path>),
+        (cwd, home): (&Path, Option<&Path>),
+    ) -> Result<Answer, Wrong> {
+        let input = call.command.as_deref().unwrap_or_default();
+        if answer.decision == Decision::Deny || input.is_empty() {
+            return Ok(answer);
+        }
+        let acts = match accesses(&call.tool, input, home) {
+            Ok(acts) if acts.is_empty() => return Ok(answer),
+            Ok(acts) => acts,
+            Err(why) => return Ok(files::deny(why, None)),
+        };
+        let usual = CallerGrants::default();
+        let Some(reachable) = self.reachable(agent, ground.or(agent.is_none().then_some(&usual)), state)? else {
+            return Ok(answer);
+        };
+        let answers = acts.iter().filter_map(|act| match act {
+            Act::Path(action, path) => Some(reachable.path(*action, path, cwd)),
+            Act::Connect(host) => Some(reachable.connect(host)),
+            Act::Tool(_) => None,
+        });
+        let strictness = |answer: &Answer| match answer.decision {
+            Decision::Allow => 2,
+            Decision::Confirm => 1,
+            Decision::Deny => 0,
+        };
+        Ok([answer]
+            .into_iter()
+            .chain(answers)
+            .min_by_key(strictness)
+            .expect("there is one"))
     }
 
     /// The judge that has this tool, declared or not.
