@@ -10,7 +10,7 @@ use super::message::Failure;
 use stockade_policy::policy::{git_directory, is_powerful_socket};
 use stockade_policy::profile::visible;
 use stockade_report::audit::Seen;
-use stockade_report::report::{Denial, Explains, Kind, Report};
+use stockade_report::report::{Denial, Explains, Kind, NO_ADDRESS, Report};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -81,6 +81,9 @@ fn with_hint(failure: Failure, hint: Option<Hint>) -> Failure {
 /// ``reading `/etc/hosts`: `--read /etc/hosts` ``; the target isn't said twice where that is long.
 pub fn candidate(denial: &Denial) -> String {
     const COLUMNS: usize = 68;
+    if has_no_address(denial) {
+        return addressless(denial);
+    }
     let access = access_in_short(denial);
     let Some(flags) = &denial.grant else {
         return format!("{access} ({})", reason(denial));
@@ -107,6 +110,9 @@ const FOREIGN_CALL: &str =
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
 pub fn sentence(denial: &Denial) -> String {
+    if has_no_address(denial) {
+        return addressless(denial);
+    }
     format!(
         "`{}` was refused {} ({})",
         program(denial),
@@ -119,6 +125,9 @@ pub fn sentence(denial: &Denial) -> String {
 fn refusal(denial: &Denial) -> Failure {
     const COLUMNS: usize = 70;
     let whole = sentence(denial);
+    if has_no_address(denial) {
+        return Failure::text(0, whole);
+    }
     if whole.chars().count() <= COLUMNS {
         return Failure::text(0, whole);
     }
@@ -309,6 +318,10 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
     }
     let is_odd_path = denial.target.starts_with('/') && denial.target.contains(char::REPLACEMENT_CHARACTER);
     (is_odd_path && denial.rule.is_none()).then(|| NOT_UTF_8.into())
+    if has_no_address(denial) {
+        let line = command_line(&["getent", "hosts", host_of(denial)]);
+        return Some(format!("is its name right, and does DNS answer? `{line}`"));
+    }
 }
 
 /// Without a socket the program's destination can't be seen.
@@ -417,6 +430,22 @@ fn reason(denial: &Denial) -> String {
             "the name is granted; its address isn't public and needs its own grant".to_string()
         }
         None => "nothing grants it".to_string(),
+/// Whether a granted name led nowhere.
+fn has_no_address(denial: &Denial) -> bool {
+    denial.rule.iter().any(|rule| rule.text == NO_ADDRESS)
+}
+
+fn host_of(denial: &Denial) -> &str {
+    denial.asked.rsplit_once(':').map_or(&denial.asked, |(host, _)| host)
+}
+
+fn addressless(denial: &Denial) -> String {
+    format!(
+        "host `{}` is granted, but has no address",
+        shortened(&visible(host_of(denial)))
+    )
+}
+
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))
@@ -432,6 +461,7 @@ fn reason(denial: &Denial) -> String {
 
 /// Shortens a long name in the middle.
 fn shortened(text: &str) -> String {
+        Some(rule) if rule.text == NO_ADDRESS => rule.text.clone(),
     const MAX_COLUMNS: usize = 160;
     fit::shortened(text, MAX_COLUMNS)
 }

@@ -221,3 +221,15 @@ fn a_flag_behind_the_command_is_told_where_the_run_fails() {
     assert_eq!(said(&["--", "sh", "-c", "exit 3", "sh", "--profile", "readonly"]), "");
     assert_eq!(said(&["sh", "-c", "exit 3", "sh", "--color"]), "");
 }
+
+#[test]
+fn a_granted_host_without_an_address_is_said() {
+    run()
+        .profile("workspace")
+        .flags(["--ask", "never", "--host", "no-such-host.invalid"])
+        .python("import socket\nsocket.create_connection(('no-such-host.invalid', 443))")
+        .status(1)
+        .stderr_has("host `no-such-host.invalid` is granted, but has no address")
+        .stderr_has("`getent hosts no-such-host.invalid`")
+        .ends();
+}

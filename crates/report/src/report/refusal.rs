@@ -46,6 +46,9 @@ pub struct Declined {
 /// The reason why a directory isn't moved, which returns `EXDEV` as between file systems: programs then copy it.
 pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
 
+/// The reason why a granted name isn't connected to.
+pub const NO_ADDRESS: &str = "the name is granted, but it has no address";
+
 impl Reason {
     /// Whether it returns `EXDEV`.
     pub fn is_of_devices(&self) -> bool {
