@@ -156,21 +156,36 @@ pub fn kept(report: &Report, rest: Rest<'_>) -> Option<Failure> {
         .details
         .extend(shown.map(|denial| format!("also {}", beside(first, denial))));
     let unshown = others.len().saturating_sub(SHOWN) as u64;
+    let is_counted = unshown > 0 || others.is_empty() && is_added(first);
     failure
         .details
-        .extend((unshown > 0).then(|| counted(unshown, rest)).flatten());
+        .extend(is_counted.then(|| counted(unshown, rest)).flatten());
     failure.details.extend(half_done(&kept));
     Some(with_hint(failure, Some(openings(&kept))))
 }
 
 fn half_done(closed: &[&Denial]) -> Option<String> {
-    let denial = closed.iter().find(|denial| denial.stopped_git())?;
+    let denial = closed.iter().find(|denial| denial.stopped_git() && !is_added(denial))?;
     let target = shortened(&visible(&denial.target));
     Some(format!("git was stopped at `{target}`: `git status` shows its changes"))
 }
 
-/// The ways to open what a run was refused.
+/// Whether git was refused reading a secret of the work tree, which it does to add it.
+fn is_added(denial: &Denial) -> bool {
+    let is_secret = denial.rule.iter().any(|rule| rule.text.starts_with("secret "));
+    is_secret && denial.access == Kind::Read && denial.stopped_git()
+}
+
+/// The ways to open what a run was refused, or to do without.
 fn openings(kept: &[&Denial]) -> Hint {
+    if let Some(name) = kept
+        .iter()
+        .find(|denial| is_added(denial))
+        .and_then(|denial| Path::new(&denial.target).file_name())
+    {
+        let name = shortened(&quoted(name));
+        return (format!("add `{name}` to `.gitignore`: git leaves it out then"), None);
+    }
     let flag = kept.iter().find_map(|denial| denial.grant.as_ref());
     match flag {
         Some(words) => (
@@ -303,6 +318,10 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
     if wants_network(denial) {
         return Some(NO_NETWORK.into());
     }
+    if has_no_address(denial) {
+        let line = command_line(&["getent", "hosts", host_of(denial)]);
+        return Some(format!("is its name right, and does DNS answer? `{line}`"));
+    }
     if wants_powerful_socket(denial) {
         return Some(POWERFUL_SOCKET.into());
     }
@@ -318,10 +337,6 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
     }
     let is_odd_path = denial.target.starts_with('/') && denial.target.contains(char::REPLACEMENT_CHARACTER);
     (is_odd_path && denial.rule.is_none()).then(|| NOT_UTF_8.into())
-    if has_no_address(denial) {
-        let line = command_line(&["getent", "hosts", host_of(denial)]);
-        return Some(format!("is its name right, and does DNS answer? `{line}`"));
-    }
 }
 
 /// Without a socket the program's destination can't be seen.
@@ -415,21 +430,6 @@ pub fn address_to_grant(seen: &Seen) -> Option<String> {
     Some(leads_to(&seen.asked, &flags))
 }
 
-fn leads_to(asked: &str, flags: &[OsString]) -> String {
-    let name = shortened(&visible(asked));
-    format!(
-        "`{name}` is granted, its address isn't public: `{}`",
-        command_line(flags)
-    )
-}
-
-/// The reason, in brackets.
-fn reason(denial: &Denial) -> String {
-    match &denial.rule {
-        None if leads_elsewhere(denial) => {
-            "the name is granted; its address isn't public and needs its own grant".to_string()
-        }
-        None => "nothing grants it".to_string(),
 /// Whether a granted name led nowhere.
 fn has_no_address(denial: &Denial) -> bool {
     denial.rule.iter().any(|rule| rule.text == NO_ADDRESS)
@@ -446,6 +446,22 @@ fn addressless(denial: &Denial) -> String {
     )
 }
 
+fn leads_to(asked: &str, flags: &[OsString]) -> String {
+    let name = shortened(&visible(asked));
+    format!(
+        "`{name}` is granted, its address isn't public: `{}`",
+        command_line(flags)
+    )
+}
+
+/// The reason, in brackets.
+fn reason(denial: &Denial) -> String {
+    match &denial.rule {
+        None if leads_elsewhere(denial) => {
+            "the name is granted; its address isn't public and needs its own grant".to_string()
+        }
+        None => "nothing grants it".to_string(),
+        Some(rule) if rule.text == NO_ADDRESS => rule.text.clone(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))
@@ -461,7 +477,6 @@ fn addressless(denial: &Denial) -> String {
 
 /// Shortens a long name in the middle.
 fn shortened(text: &str) -> String {
-        Some(rule) if rule.text == NO_ADDRESS => rule.text.clone(),
     const MAX_COLUMNS: usize = 160;
     fit::shortened(text, MAX_COLUMNS)
 }
