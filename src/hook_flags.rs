@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::ask::Ask;
 use super::install::{HookInstall, HookUninstall};
-use super::values::{parse_agent, parse_network};
+use super::values::{parse_agent, parse_network, parse_variable};
 use stockade::NetworkChoice;
 use stockade_hook::Confined;
 use stockade_store::Level;
@@ -95,14 +95,5 @@ fn parse_ask(text: &str) -> Result<String, String> {
     match text.starts_with("fd:") {
         true => Err("it is `auto`, `terminal`, `socket`, `command=TEXT` or `never`".into()),
         false => Ok(text.to_string()),
-    }
-}
-
-/// A name alone: a value would stand in every command that the agent sees.
-pub fn parse_variable(text: &str) -> Result<String, String> {
-    let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    match is_name {
-        true => Ok(text.to_string()),
-        false => Err("it is the name of a variable".into()),
     }
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::hook_flags::parse_variable;
-use crate::values::parse_agent;
+use crate::values::{parse_agent, parse_variable};
 use stockade_install::{Agent, Client};
 
 // Where the settings are, and whether to ask. Documentation would become the description of each task.
