@@ -181,7 +181,7 @@ fn flags_that_cant_be_kept_are_said() {
         hook("stockade hook claude-code --deny a --llm || exit 2"),
         hook("stockade hook claude-code --llm || exit 2"),
     ]}});
-    place.file("~/.claude/settings.json", &hooks.to_string());
+    place.file("~/.claude/settings.json", hooks.to_string());
     let done = stockade(&place, "hook install --for claude-code --yes");
     for said in [
         "had: `--deny a`",
