@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::ask::Ask;
+use super::hook_grants::HookGrants;
 use super::install::{HookInstall, HookUninstall};
-use super::values::{parse_agent, parse_network, parse_variable};
+use super::values::{parse_agent, parse_network};
 use stockade::NetworkChoice;
 use stockade_hook::Confined;
 use stockade_store::Level;
@@ -49,27 +50,14 @@ pub struct HookFlags {
     /// The project [default: as the agent tells, else the current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Allow reading a file or a tree
-    #[arg(long, value_name = "PATH")]
-    pub read: Vec<PathBuf>,
-    /// Allow reading, writing, creating and deleting in a tree
-    #[arg(long, value_name = "PATH")]
-    pub write: Vec<PathBuf>,
-    /// Allow connecting to a host
-    #[arg(long, value_name = "PATTERN")]
-    pub host: Vec<String>,
-    /// Close matching paths, whatever grants them
-    #[arg(long, value_name = "GLOB")]
-    pub deny: Vec<String>,
+    #[command(flatten)]
+    pub grants: HookGrants,
     /// Override the profile's network: `none` or `all`
     #[arg(long, value_name = "none|all", value_parser = parse_network)]
     pub net: Option<NetworkChoice>,
     /// Allow connecting to language models, and pass the variables that hold their keys
     #[arg(long)]
     pub llm: bool,
-    /// Pass a variable to confined commands
-    #[arg(long, value_name = "NAME", value_parser = parse_variable)]
-    pub env: Vec<String>,
     /// Where confined commands ask for refused access: auto, socket, never, command=TEXT
     #[arg(long, value_name = "WHERE", value_parser = parse_ask, default_value = "auto")]
     pub ask: String,

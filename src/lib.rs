@@ -23,6 +23,7 @@ mod grant;
 mod help;
 mod hook;
 mod hook_flags;
+mod hook_grants;
 mod infer;
 mod install;
 mod interpreter;

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use super::REFUSED;
 use super::hook_flags::{HookFlags, HookTask};
+use super::hook_grants::whole;
 use super::install;
 use super::message::Failure;
 use checker::HookChecker;
@@ -218,33 +219,16 @@ fn confinement(
 
 /// The flags of `run` for the hook's own. Their paths are this process's: the command starts elsewhere.
 fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
-    let path = |path: &PathBuf| {
-        let path = here.join(path);
-        let text = path.to_str().map(String::from);
-        text.ok_or_else(|| Failure::text(REFUSED, format!("the path `{}` isn't UTF-8", path.display())))
-    };
     let mut words: Vec<String> = Vec::new();
     let mut add = |flag: &str, value: String| words.extend([flag.to_string(), value]);
     match (&flags.profile, &flags.agent) {
-        (Some(profile), _) if profile.contains('/') => add("--profile", path(&PathBuf::from(profile))?),
+        (Some(profile), _) if profile.contains('/') => add("--profile", whole(profile.as_ref(), here)?),
         (Some(profile), _) => add("--profile", profile.clone()),
         (None, None) => add("--profile", checker::PROFILE.into()),
         (None, Some(_)) => {}
     }
     if let Some(agent) = &flags.agent {
         add("--agent", agent.clone());
-    }
-    for read in &flags.read {
-        add("--read", path(read)?);
-    }
-    for write in &flags.write {
-        add("--write", path(write)?);
-    }
-    for host in &flags.host {
-        add("--host", host.clone());
-    }
-    for glob in &flags.deny {
-        add("--deny", glob.clone());
     }
     if let Some(choice) = &flags.net {
         let choice = match choice {
@@ -253,12 +237,10 @@ fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
         };
         add("--net", choice.into());
     }
-    for name in &flags.env {
-        add("--env", name.clone());
-    }
     if flags.ask != "auto" {
         add("--ask", flags.ask.clone());
     }
+    words.extend(flags.grants.flags(here)?.concat());
     words.extend(flags.llm.then(|| "--llm".to_string()));
     Ok(words)
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::values::{parse_agent, parse_variable};
+use crate::hook_grants::HookGrants;
+use crate::values::parse_agent;
 use stockade_install::{Agent, Client};
 
 // Where the settings are, and whether to ask. Documentation would become the description of each task.
@@ -77,21 +78,8 @@ pub struct HookInstall {
     /// Whether commands that no rule allows are asked about, or run confined without a question: ask, allow
     #[arg(long, value_name = "ask|allow", value_parser = ["ask", "allow"])]
     pub confined: Option<String>,
-    /// Allow reading a file or a tree; may be repeated, as those below
-    #[arg(long, value_name = "PATH")]
-    pub read: Vec<PathBuf>,
-    /// Allow reading, writing, creating and deleting in a tree
-    #[arg(long, value_name = "PATH")]
-    pub write: Vec<PathBuf>,
-    /// Allow connecting to a host
-    #[arg(long, value_name = "PATTERN")]
-    pub host: Vec<String>,
-    /// Close matching paths, whatever grants them
-    #[arg(long, value_name = "GLOB")]
-    pub deny: Vec<String>,
-    /// Pass a variable to confined commands
-    #[arg(long, value_name = "NAME", value_parser = parse_variable)]
-    pub env: Vec<String>,
+    #[command(flatten)]
+    pub grants: HookGrants,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,5 @@
 //! The flags of an agent's hooks: those that are asked for, and those of the hooks that are there already, which stay.
 
-use std::path::{Path, PathBuf};
-
 use super::args::HookInstall;
 use super::place;
 use crate::REFUSED;
@@ -95,32 +93,15 @@ pub fn asked(task: &HookInstall, confined: Option<&str>, places: &Places) -> Res
         .map(|name| place::role(name, places))
         .transpose()?;
     let single = SINGLE.into_iter().zip([profile, agent, confined.map(String::from)]);
-    let single = single.filter_map(|(flag, value)| Some((flag, value?)));
+    let single = single.filter_map(|(flag, value)| Some(vec![flag.to_string(), value?]));
     let mut sandbox = Sandbox::profile("workspace")?;
-    for host in &task.host {
+    for host in &task.grants.host {
         sandbox = sandbox.host(host)?;
     }
-    for glob in &task.deny {
+    for glob in &task.grants.deny {
         sandbox = sandbox.deny(glob)?;
     }
-    let paths = |flag, paths: &[PathBuf]| -> Result<Vec<_>, Failure> {
-        paths.iter().map(|path| Ok((flag, whole(path)?))).collect()
-    };
-    let texts = |flag, texts: &[String]| texts.iter().cloned().map(|text| (flag, text)).collect();
-    let lists: [Vec<(&str, String)>; 5] = [
-        paths("--read", &task.read)?,
-        paths("--write", &task.write)?,
-        texts("--host", &task.host),
-        texts("--deny", &task.deny),
-        texts("--env", &task.env),
-    ];
-    let all = single.chain(lists.into_iter().flatten());
-    Ok(all.map(|(flag, value)| vec![flag.to_string(), value]).collect())
-}
-
-/// A path as settings name it: the agent starts the hook elsewhere.
-fn whole(path: &Path) -> Result<String, Failure> {
-    let path = std::path::absolute(path).map_err(|error| Failure::new(REFUSED, &error))?;
-    let text = path.to_str().map(String::from);
-    text.ok_or_else(|| Failure::text(REFUSED, format!("the path `{}` isn't UTF-8", path.display())))
+    let here = std::env::current_dir().map_err(|error| Failure::new(REFUSED, &error))?;
+    let lists = task.grants.flags(&here)?.into_iter().map(Flag::from);
+    Ok(single.chain(lists).collect())
 }

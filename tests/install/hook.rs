@@ -173,6 +173,31 @@ fn the_line_that_a_denial_names_grants_it_beside_what_was_granted() {
 }
 
 #[test]
+fn what_confined_commands_may_do_is_granted_as_well() {
+    let place = Place::new();
+    works(
+        &place,
+        "hook install --for claude-code --confined allow --listen 8123 --exec tools --yes",
+    );
+    let text = read(&place, "~/.claude/settings.json");
+    let flags = format!(
+        "--confined allow --exec {} --listen 8123",
+        place.path("tools").display()
+    );
+    assert!(text.contains(&flags), "{text}");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let line = found["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    let event = json!({"hook_event_name": "PreToolUse", "cwd": place.path(""), "tool_name": "Bash", "tool_input": {"command": "true"}});
+    let done = finish(place.command("sh").args(["-c", line]), event.to_string().as_bytes());
+    assert!(
+        done.stdout().contains("--listen 8123"),
+        "{}{}",
+        done.stdout(),
+        done.stderr()
+    );
+}
+
+#[test]
 fn flags_that_cant_be_kept_are_said() {
     let place = Place::new();
     let hook = |line: &str| json!({"matcher": "*", "hooks": [{"type": "command", "command": line}]});

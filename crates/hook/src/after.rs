@@ -62,7 +62,7 @@ pub fn told(refusals: &Refusals, installs: &[String]) -> String {
 }
 
 /// The flags of hooks, as `hook install` takes them.
-const OF_HOOKS: [&str; 3] = ["--read", "--write", "--host"];
+const OF_HOOKS: [&str; 6] = ["--read", "--write", "--exec", "--host", "--listen", "--socket"];
 
 /// The way to give hooks these flags, for a person to copy.
 pub fn way(installs: &[String], flags: &str) -> String {
@@ -128,6 +128,19 @@ mod tests {
             "Permission denied: `cat` was refused reading `/etc/x` (nothing grants it). The least grant that would allow it is \
              `--read /etc/x`; only the user can give it. Ask for it if the task needs it, or do without."
         );
+    }
+
+    #[test]
+    fn a_grant_that_hooks_take_is_told_with_the_line_for_each_place_of_theirs() {
+        let lines = [
+            "stockade hook install --for codex",
+            "stockade hook install --for codex --project --root /p",
+        ];
+        let of = |flags| told(&refused(&["x"], flags), &lines.map(String::from));
+        let text = of(&["--listen", "3000"]);
+        let both = lines.map(|line| format!("`{line} --listen 3000`")).join(" and ");
+        assert!(text.contains(&format!("would allow it is {both};")), "{text}");
+        assert!(of(&["--write-guarded", "/p/x"]).contains("it is `--write-guarded /p/x`;"));
     }
 
     #[test]
