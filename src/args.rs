@@ -25,7 +25,7 @@ use super::hook_flags::HookTask;
 use super::install::{McpInstall, McpStatus, McpUninstall};
 use super::message::Failure;
 use super::moment;
-use super::values::{parse_agent, parse_last, parse_network};
+use super::values::{parse_agent, parse_last, parse_network, parse_port};
 use stockade::ServedTo;
 use stockade::{NetworkChoice, Shortfall, Trace};
 use stockade_infer::Language;
@@ -1047,12 +1047,6 @@ fn parse_unit(text: &str) -> Result<Unit, String> {
 
 fn parse_level(text: &str) -> Result<Level, String> {
     text.parse::<Level>().map_err(|error| error.to_string())
-}
-
-fn parse_port(text: &str) -> Result<u16, String> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let port = text.parse().ok().filter(|_| is_number);
-    port.ok_or_else(|| "a port is 1 to 65535, or 0 for one that the kernel chooses".into())
 }
 
 /// `fd:3`: a descriptor that the caller opened for Stockade, beside the standard streams.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::ask::Ask;
+use super::hook_grants::HookGrants;
 use super::install::{HookInstall, HookUninstall};
 use super::values::{parse_agent, parse_network};
 use stockade::NetworkChoice;
@@ -13,7 +14,12 @@ use stockade_store::Level;
 
 /// The tasks of `stockade hook`: a hook for each agent's format, and their registration.
 #[derive(Debug, Subcommand)]
-#[command(defer = true, disable_help_subcommand = true, subcommand_value_name = "TASK")]
+#[command(
+    defer = true,
+    disable_help_subcommand = true,
+    subcommand_value_name = "TASK",
+    after_help = "Pages: `stockade help agents`, `stockade help install-in-clients`"
+)]
 pub enum HookTask {
     /// Answer a hook of Claude Code
     ClaudeCode(HookFlags),
@@ -44,27 +50,14 @@ pub struct HookFlags {
     /// The project [default: as the agent tells, else the current directory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Allow reading a file or a tree
-    #[arg(long, value_name = "PATH")]
-    pub read: Vec<PathBuf>,
-    /// Allow reading, writing, creating and deleting in a tree
-    #[arg(long, value_name = "PATH")]
-    pub write: Vec<PathBuf>,
-    /// Allow connecting to a host
-    #[arg(long, value_name = "PATTERN")]
-    pub host: Vec<String>,
-    /// Close matching paths, whatever grants them
-    #[arg(long, value_name = "GLOB")]
-    pub deny: Vec<String>,
+    #[command(flatten)]
+    pub grants: HookGrants,
     /// Override the profile's network: `none` or `all`
     #[arg(long, value_name = "none|all", value_parser = parse_network)]
     pub net: Option<NetworkChoice>,
     /// Allow connecting to language models, and pass the variables that hold their keys
     #[arg(long)]
     pub llm: bool,
-    /// Pass a variable to confined commands
-    #[arg(long, value_name = "NAME", value_parser = parse_variable)]
-    pub env: Vec<String>,
     /// Where confined commands ask for refused access: auto, socket, never, command=TEXT
     #[arg(long, value_name = "WHERE", value_parser = parse_ask, default_value = "auto")]
     pub ask: String,
@@ -90,14 +83,5 @@ fn parse_ask(text: &str) -> Result<String, String> {
     match text.starts_with("fd:") {
         true => Err("it is `auto`, `terminal`, `socket`, `command=TEXT` or `never`".into()),
         false => Ok(text.to_string()),
-    }
-}
-
-/// A name alone: a value would stand in every command that the agent sees.
-fn parse_variable(text: &str) -> Result<String, String> {
-    let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    match is_name {
-        true => Ok(text.to_string()),
-        false => Err("it is the name of a variable".into()),
     }
 }

@@ -84,8 +84,7 @@ impl Ledger {
             agent: run.agent.clone(),
             script: run.script.as_ref().map(|script| script.hash.clone()),
         };
-        let stored = self.stored(&key);
-        let mut sandbox = sandbox;
+        let mut sandbox = with_stored(sandbox, &key, self.surroundings.state.as_deref());
         if let Some(writer) = &*self.writer.borrow() {
             if self.surroundings.state.is_some() && run.ask != Ask::Never {
                 writer.keep_grants(key);
@@ -93,39 +92,12 @@ impl Ledger {
             let observers = Observers::new(writer.observer(), self.events.clone());
             sandbox = sandbox.observer(Arc::new(observers));
         }
-        for grant in stored {
-            let by = format!("grant {}, by {}", grant.id, grant.grant.by);
-            sandbox = match sandbox.clone().approved(&grant.grant.given.words(), &by) {
-                Some(sandbox) => sandbox,
-                None => {
-                    let words = command_line(&grant.grant.given.words());
-                    note(&format!(
-                        "the stored grant {} (`{words}`) isn't used, since its path leads elsewhere by now: \
-                         remove it with `stockade grant remove {}`",
-                        grant.id, grant.id
-                    ));
-                    sandbox
-                }
-            };
-        }
         Ok(sandbox)
     }
 
     /// The observer that records the run.
     pub fn observer(&self) -> Option<Arc<dyn Observer>> {
         self.writer.borrow().as_ref().map(AuditWriter::observer)
-    }
-
-    fn stored(&self, key: &Key) -> Vec<StoredGrant> {
-        let Some(state) = &self.surroundings.state else {
-            return Vec::new();
-        };
-        let found = GrantStore::open_existing(state)
-            .and_then(|store| store.map_or(Ok(Vec::new()), |mut store| store.matching(key)));
-        found.unwrap_or_else(|error| {
-            note(&format!("can't use stored grants: {}", visible(&error.to_string())));
-            Vec::new()
-        })
     }
 
     /// Records events of a run after its end.
@@ -149,6 +121,35 @@ impl Ledger {
             note(&failure.message);
         }
     }
+}
+
+/// The sandbox with the grants that are stored for always for such runs.
+pub fn with_stored(mut sandbox: Sandbox, key: &Key, state: Option<&Path>) -> Sandbox {
+    for grant in stored(key, state) {
+        let by = format!("grant {}, by {}", grant.id, grant.grant.by);
+        sandbox = match sandbox.clone().approved(&grant.grant.given.words(), &by) {
+            Some(sandbox) => sandbox,
+            None => {
+                let words = command_line(&grant.grant.given.words());
+                note(&format!(
+                    "the stored grant {} (`{words}`) isn't used, since its path leads elsewhere by now: \
+                     remove it with `stockade grant remove {}`",
+                    grant.id, grant.id
+                ));
+                sandbox
+            }
+        };
+    }
+    sandbox
+}
+
+fn stored(key: &Key, state: Option<&Path>) -> Vec<StoredGrant> {
+    let found = state.map_or(Ok(None), GrantStore::open_existing);
+    let found = found.and_then(|store| store.map_or(Ok(Vec::new()), |mut store| store.matching(key)));
+    found.unwrap_or_else(|error| {
+        note(&format!("can't use stored grants: {}", visible(&error.to_string())));
+        Vec::new()
+    })
 }
 
 /// The user's configuration. An unreadable one, as in a nested run, reports no violations.

@@ -23,6 +23,7 @@ mod grant;
 mod help;
 mod hook;
 mod hook_flags;
+mod hook_grants;
 mod infer;
 mod install;
 mod interpreter;
@@ -90,7 +91,7 @@ pub fn main() -> ExitCode {
     });
     match (result, called) {
         // An agent takes this exit code of a hook for no objection.
-        (Ok(Err(failure)), Some(called)) => ExitCode::from(called.block(&hook::reason_of(&failure))),
+        (Ok(Err(failure)), Some(called)) => ExitCode::from(called.fail(&failure)),
         (Err(fault), Some(called)) => {
             tell_fault(&fault);
             ExitCode::from(called.block("internal error"))

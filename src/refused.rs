@@ -10,7 +10,7 @@ use super::message::Failure;
 use stockade_policy::policy::{git_directory, is_powerful_socket};
 use stockade_policy::profile::visible;
 use stockade_report::audit::Seen;
-use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, Report};
+use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, NO_ADDRESS, Report};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -81,6 +81,9 @@ fn with_hint(failure: Failure, hint: Option<Hint>) -> Failure {
 /// ``reading `/etc/hosts`: `--read /etc/hosts` ``; the target isn't said twice where that is long.
 pub fn candidate(denial: &Denial) -> String {
     const COLUMNS: usize = 68;
+    if has_no_address(denial) {
+        return addressless(denial);
+    }
     let access = access_in_short(denial);
     let Some(flags) = &denial.grant else {
         return format!("{access} ({})", reason(denial));
@@ -107,6 +110,9 @@ const FOREIGN_CALL: &str =
 
 /// `` `python3` was refused reading `/etc/hosts` (nothing grants it) ``.
 pub fn sentence(denial: &Denial) -> String {
+    if has_no_address(denial) {
+        return addressless(denial);
+    }
     format!(
         "`{}` was refused {} ({})",
         program(denial),
@@ -119,6 +125,9 @@ pub fn sentence(denial: &Denial) -> String {
 fn refusal(denial: &Denial) -> Failure {
     const COLUMNS: usize = 70;
     let whole = sentence(denial);
+    if has_no_address(denial) {
+        return Failure::text(0, whole);
+    }
     if whole.chars().count() <= COLUMNS {
         return Failure::text(0, whole);
     }
@@ -147,21 +156,36 @@ pub fn kept(report: &Report, rest: Rest<'_>) -> Option<Failure> {
         .details
         .extend(shown.map(|denial| format!("also {}", beside(first, denial))));
     let unshown = others.len().saturating_sub(SHOWN) as u64;
+    let is_counted = unshown > 0 || others.is_empty() && is_added(first);
     failure
         .details
-        .extend((unshown > 0).then(|| counted(unshown, rest)).flatten());
+        .extend(is_counted.then(|| counted(unshown, rest)).flatten());
     failure.details.extend(half_done(&kept));
     Some(with_hint(failure, Some(openings(&kept))))
 }
 
 fn half_done(closed: &[&Denial]) -> Option<String> {
-    let denial = closed.iter().find(|denial| denial.stopped_git())?;
+    let denial = closed.iter().find(|denial| denial.stopped_git() && !is_added(denial))?;
     let target = shortened(&visible(&denial.target));
     Some(format!("git was stopped at `{target}`: `git status` shows its changes"))
 }
 
-/// The ways to open what a run was refused.
+/// Whether git was refused reading a secret of the work tree, which it does to add it.
+fn is_added(denial: &Denial) -> bool {
+    let is_secret = denial.rule.iter().any(|rule| rule.text.starts_with("secret "));
+    is_secret && denial.access == Kind::Read && denial.stopped_git()
+}
+
+/// The ways to open what a run was refused, or to do without.
 fn openings(kept: &[&Denial]) -> Hint {
+    if let Some(name) = kept
+        .iter()
+        .find(|denial| is_added(denial))
+        .and_then(|denial| Path::new(&denial.target).file_name())
+    {
+        let name = shortened(&quoted(name));
+        return (format!("add `{name}` to `.gitignore`: git leaves it out then"), None);
+    }
     let flag = kept.iter().find_map(|denial| denial.grant.as_ref());
     match flag {
         Some(words) => (
@@ -298,6 +322,10 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
     if wants_network(denial) {
         return Some(NO_NETWORK.into());
     }
+    if has_no_address(denial) {
+        let line = command_line(&["getent", "hosts", host_of(denial)]);
+        return Some(format!("is its name right, and does DNS answer? `{line}`"));
+    }
     if wants_powerful_socket(denial) {
         return Some(POWERFUL_SOCKET.into());
     }
@@ -411,6 +439,22 @@ pub fn address_to_grant(seen: &Seen) -> Option<String> {
     Some(leads_to(&seen.asked, &flags))
 }
 
+/// Whether a granted name led nowhere.
+fn has_no_address(denial: &Denial) -> bool {
+    denial.rule.iter().any(|rule| rule.text == NO_ADDRESS)
+}
+
+fn host_of(denial: &Denial) -> &str {
+    denial.asked.rsplit_once(':').map_or(&denial.asked, |(host, _)| host)
+}
+
+fn addressless(denial: &Denial) -> String {
+    format!(
+        "host `{}` is granted, but has no address",
+        shortened(&visible(host_of(denial)))
+    )
+}
+
 fn leads_to(asked: &str, flags: &[OsString]) -> String {
     let name = shortened(&visible(asked));
     format!(
@@ -426,6 +470,7 @@ fn reason(denial: &Denial) -> String {
             "the name is granted; its address isn't public and needs its own grant".to_string()
         }
         None => "nothing grants it".to_string(),
+        Some(rule) if rule.text == NO_ADDRESS => rule.text.clone(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))

@@ -362,3 +362,27 @@ fn a_line_that_cannot_be_read_keeps_its_id_where_it_can_be_found() {
     assert_eq!(json!(ids), json!([1, 2, 3, 4, 5, 6, null, null]));
     assert!(replies.iter().all(|reply| reply["decision"] == "deny"), "{replies:?}");
 }
+
+/// With rules that allow the tool: what it reads counts too.
+#[test]
+fn the_file_or_host_that_a_tool_is_given_is_judged_as_by_a_hook() {
+    let place = Place::new();
+    place.write("root/.env", "A=1");
+    place.write("root/a.txt", "a");
+    for (tool, input, decision) in [
+        ("read", "a.txt", "allow"),
+        ("read", ".env", "deny"),
+        ("Read", "./.env", "deny"),
+        ("read", "/etc/shadow", "deny"),
+        ("read", " .env", "deny"),
+        ("write", "a.txt", "confirm"),
+        ("write", "/etc/x", "deny"),
+        ("web_fetch", "https://docs.example.com/", "deny"),
+        ("grep", ".env", "allow"),
+    ] {
+        let (_, answer) = place.answer(&["--tool", tool, "--", input]);
+        assert_eq!(answer["decision"], decision, "{tool} {input}: {answer}");
+    }
+    let (_, answer) = place.answer(&["--agent", "judge", "--tool", "read", "--", ".env"]);
+    assert_eq!(answer["decision"], "deny", "{answer}");
+}

@@ -232,3 +232,47 @@ fn a_flag_behind_the_command_is_told_where_the_run_fails() {
     assert_eq!(said(&["--", "sh", "-c", "exit 3", "sh", "--profile", "readonly"]), "");
     assert_eq!(said(&["sh", "-c", "exit 3", "sh", "--color"]), "");
 }
+
+#[test]
+fn a_granted_host_without_an_address_is_said() {
+    run()
+        .profile("workspace")
+        .flags(["--ask", "never", "--host", "no-such-host.invalid"])
+        .python("import socket\nsocket.create_connection(('no-such-host.invalid', 443))")
+        .status(1)
+        .stderr_has("host `no-such-host.invalid` is granted, but has no address")
+        .stderr_has("`getent hosts no-such-host.invalid`")
+        .ends();
+}
+
+#[test]
+fn git_that_would_add_a_secret_is_told_to_leave_it_out() {
+    let made = run();
+    let git = |words: &[&str]| finish(made.place.command("git").args(words), b"");
+    assert_eq!(git(&["init", "-q", "."]).status.code(), Some(0));
+    made.place.file(".env", "A=1\n");
+    made.place.file("a.txt", "a\n");
+    let done = made
+        .place
+        .command(STOCKADE)
+        .args(["run", "--profile", "workspace", "--", "git", "add", "-A"])
+        .output();
+    let said = String::from_utf8(done.unwrap().stderr).unwrap();
+    let (_, own) = said.split_once("stockade: ").unwrap();
+    assert!(
+        own.ends_with("hint: add `.env` to `.gitignore`: git leaves it out then\n"),
+        "{own}"
+    );
+    assert!(
+        own.contains("`stockade explain` tells more") && own.lines().count() <= 5,
+        "{own}"
+    );
+    made.place.file(".gitignore", ".env\n");
+    let done = made
+        .place
+        .command(STOCKADE)
+        .args(["run", "--profile", "workspace", "--", "git", "add", "-A"])
+        .output();
+    assert_eq!(done.unwrap().stderr, b"");
+    assert!(git(&["ls-files"]).stdout().contains("a.txt"));
+}

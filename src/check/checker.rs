@@ -7,18 +7,19 @@ use std::time::SystemTime;
 use super::super::REFUSED;
 use super::super::args::Check;
 use super::super::layers::UnknownAgent;
+use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
-use stockade_hook::judged_as;
+use stockade_hook::{accesses, judged_as};
 use stockade_judge::files::{self, Reachable};
-use stockade_judge::{Act, Answer, Call, Judge, Layers, Permissions, permissions_of};
+use stockade_judge::{Act, Answer, Call, Decision, Judge, Layers, Permissions, permissions_of};
 use stockade_policy::config::join::PROFILE;
 use stockade_policy::config::{Agent, ConfigurationError, Tool};
 use stockade_policy::policy::{Capabilities, Mode, Role};
 use stockade_policy::profile::{Origin, visible};
 use stockade_report::audit::{Judged, Record};
-use stockade_store::{AuditWriter, Level};
+use stockade_store::{self as store, AuditWriter, Level};
 
 /// The most roots and rule files that are cached at once.
 const MAX_KEPT: usize = 64;
@@ -174,6 +175,7 @@ impl Checker {
         let check = &self.check;
         let ground = self.ground.as_ref();
         let here = &self.surroundings.directory;
+        let state = self.surroundings.state.as_deref();
         let said_root = asked.root.as_deref().or(check.root.as_deref());
         let rules = asked.rules.as_deref().or(check.rules.as_deref());
         let key = key(said_root, rules);
@@ -197,26 +199,31 @@ impl Checker {
         };
         // Rules of a tool mean the root too.
         if ready.is_led {
-            ready.reachable(agent.as_ref(), ground)?;
+            ready.reachable(agent.as_ref(), ground, state)?;
         }
+        let home = self.surroundings.home.as_deref();
         let answer = match &asked.act {
             Act::Tool(call) => match asked.calling {
                 Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
                     Some(name) => {
                         let tool = name.to_string();
                         let call = Call { tool, ..call.clone() };
-                        ready.of_server(name).tool(agent.as_ref(), &call, &cwd)
+                        let answer = ready.of_server(name).tool(agent.as_ref(), &call, &cwd);
+                        ready.with_accesses(answer, &call, (agent.as_ref(), ground, state), (&cwd, home))?
                     }
-                    None => ready.judge.tool(agent.as_ref(), call, &cwd),
+                    None => {
+                        let answer = ready.judge.tool(agent.as_ref(), call, &cwd);
+                        ready.with_accesses(answer, call, (agent.as_ref(), ground, state), (&cwd, home))?
+                    }
                 },
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
-            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground)? {
+            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
             },
-            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground)? {
+            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.connect(host),
                 None => files::without_context(Capabilities::NET),
             },
@@ -280,6 +287,45 @@ impl Ready {
         })
     }
 
+    /// The answer about a tool, or that about the file or host that its input names where this is stricter. Without an agent
+    /// these are judged as by a hook without flags.
+    fn with_accesses(
+        &mut self,
+        answer: Answer,
+        call: &Call,
+        (agent, ground, state): (Option<&Agent>, Option<&CallerGrants>, Option<&Path>),
+        (cwd, home): (&Path, Option<&Path>),
+    ) -> Result<Answer, Wrong> {
+        let input = call.command.as_deref().unwrap_or_default();
+        if answer.decision == Decision::Deny || input.is_empty() {
+            return Ok(answer);
+        }
+        let acts = match accesses(&call.tool, input, home) {
+            Ok(acts) if acts.is_empty() => return Ok(answer),
+            Ok(acts) => acts,
+            Err(why) => return Ok(files::deny(why, None)),
+        };
+        let usual = CallerGrants::default();
+        let Some(reachable) = self.reachable(agent, ground.or(agent.is_none().then_some(&usual)), state)? else {
+            return Ok(answer);
+        };
+        let answers = acts.iter().filter_map(|act| match act {
+            Act::Path(action, path) => Some(reachable.path(*action, path, cwd)),
+            Act::Connect(host) => Some(reachable.connect(host)),
+            Act::Tool(_) => None,
+        });
+        let strictness = |answer: &Answer| match answer.decision {
+            Decision::Allow => 2,
+            Decision::Confirm => 1,
+            Decision::Deny => 0,
+        };
+        Ok([answer]
+            .into_iter()
+            .chain(answers)
+            .min_by_key(strictness)
+            .expect("there is one"))
+    }
+
     /// The judge that has this tool, declared or not.
     fn of_server(&self, tool: &str) -> Judge {
         let mut tools = self.layers.tools();
@@ -300,9 +346,14 @@ impl Ready {
         Judge::without_built_in(self.permissions.clone(), self.layers.tools(), &self.root)
     }
 
-    /// The resources that the agent's runs could reach here, or those of the caller's own ground, resolved once; `None`
-    /// with neither.
-    fn reachable(&mut self, agent: Option<&Agent>, ground: Option<&CallerGrants>) -> Result<Option<&Reachable>, Wrong> {
+    /// The resources that the agent's runs could reach here, or those of the caller's own ground, with what was granted for
+    /// always, resolved once; `None` with neither.
+    fn reachable(
+        &mut self,
+        agent: Option<&Agent>,
+        ground: Option<&CallerGrants>,
+        state: Option<&Path>,
+    ) -> Result<Option<&Reachable>, Wrong> {
         if agent.is_none() && ground.is_none() {
             return Ok(None);
         }
@@ -318,17 +369,25 @@ impl Ready {
                     Some(ground) => ground.granted(sandbox)?,
                     None => sandbox,
                 };
+                let key = store::Key {
+                    project: sandbox.project()?,
+                    profile: profile_key(profile),
+                    agent: name.clone(),
+                    script: None,
+                };
+                let sandbox = with_stored(sandbox, &key, state);
                 let policy = sandbox.policy_of_any_command()?;
                 match policy.root == self.root {
                     true => Ok(policy),
                     false => Err(stockade::Error::Moved(self.named.clone())),
                 }
             };
+            let own = policy(role.mode)?;
             let free = match role.mode {
-                Mode::Manual => Mode::AcceptEdits,
-                Mode::AcceptEdits | Mode::Bypass => role.mode,
+                Mode::Manual => policy(Mode::AcceptEdits)?,
+                Mode::AcceptEdits | Mode::Bypass => own.clone(),
             };
-            let reachable = Reachable::new(policy(role.mode)?, policy(free)?);
+            let reachable = Reachable::new(own, free);
             self.reachable.insert(name.clone(), reachable);
         }
         Ok(self.reachable.get(&name))

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::super::args::Check;
 use super::super::check::{Asked, CallerGrants, Calling, Checker, Wrong};
 use super::super::hook_flags::HookFlags;
+use super::super::install;
 use super::super::message::Failure;
 use super::reason_of;
 use super::reports::Reports;
 use stockade::internal::Surroundings;
-use stockade_hook::{Refusals, ToolJudge};
+use stockade_hook::{Agent, Refusals, ToolJudge};
 use stockade_judge::{Act, Answer, Call};
 
 /// The profile of a hook that names neither one nor a role.
@@ -20,11 +21,14 @@ pub struct HookChecker {
     checker: Checker,
     reports: Reports,
     home: Option<PathBuf>,
+    agent: Agent,
+    root: PathBuf,
 }
 
 impl HookChecker {
     /// Reads the configuration, so that its faults are reported before anything is judged.
     pub fn open(
+        agent: Agent,
         flags: &HookFlags,
         root: &Path,
         reports: Reports,
@@ -40,10 +44,10 @@ impl HookChecker {
                 (None, None) => Some(PROFILE.into()),
                 (profile, _) => profile.clone(),
             },
-            read: flags.read.clone(),
-            write: flags.write.clone(),
-            hosts: flags.host.clone(),
-            deny: flags.deny.clone(),
+            read: flags.grants.read.clone(),
+            write: flags.grants.write.clone(),
+            hosts: flags.grants.host.clone(),
+            deny: flags.grants.deny.clone(),
             network: flags.net,
             llm: flags.llm,
         };
@@ -51,6 +55,8 @@ impl HookChecker {
             checker: Checker::open(check, Some(ground))?,
             reports,
             home: surroundings.home.clone(),
+            agent,
+            root: surroundings.directory.join(root),
         })
     }
 
@@ -92,6 +98,10 @@ impl ToolJudge for HookChecker {
 
     fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    fn installs(&self) -> Vec<String> {
+        install::installs(self.agent.name(), &self.root)
     }
 }
 

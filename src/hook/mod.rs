@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use super::REFUSED;
 use super::hook_flags::{HookFlags, HookTask};
+use super::hook_grants::whole;
 use super::install;
 use super::message::Failure;
 use checker::HookChecker;
@@ -29,6 +30,9 @@ const MAX_TIME: Duration = Duration::from_secs(8);
 
 /// One more byte than any event has, so that a longer one is seen to be longer.
 const MAX_READ: u64 = (32 << 20) + 1;
+
+/// The exit code that every agent takes for a denial.
+const BLOCKED: u8 = 2;
 
 /// Whether a reply was printed, or is about to be.
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -59,6 +63,15 @@ impl Called {
     /// Whether the agent's name is missing or wrong, which clap would answer with help or an error for people.
     pub fn is_of_no_agent(self) -> bool {
         self.agent.is_none()
+    }
+
+    /// Blocks for a failure; returns the exit code. At a terminal there is the error alone, and the exit code blocks all the same.
+    pub fn fail(self, failure: &Failure) -> u8 {
+        if io::stdin().is_terminal() {
+            failure.print();
+            return BLOCKED;
+        }
+        self.block(&reason_of(failure))
     }
 
     /// Blocks for this reason; returns the exit code.
@@ -96,7 +109,7 @@ pub fn reason_of(failure: &Failure) -> String {
 /// The failure of a hook that names no agent.
 pub fn no_agent() -> Failure {
     let names = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-    Failure::text(REFUSED, format!("`stockade hook` needs the name of an agent: {names}"))
+    Failure::text(REFUSED, "`stockade hook` needs the name of an agent").hint(format!("the agents are {names}"))
 }
 
 /// Carries out `stockade hook …`.
@@ -114,6 +127,10 @@ pub fn hook(task: &HookTask) -> Result<u8, Failure> {
 
 /// Answers one event on standard input; returns the exit code.
 fn reply(agent: Agent, flags: &HookFlags) -> Result<u8, Failure> {
+    if io::stdin().is_terminal() {
+        let message = "a hook reads an agent's event from standard input, not from a terminal";
+        return Err(Failure::text(REFUSED, message).hint("`stockade hook install --for AGENT` registers it"));
+    }
     let mut input = Vec::new();
     let read = io::stdin().lock().take(MAX_READ).read_to_end(&mut input);
     read.map_err(|error| Failure::text(REFUSED, format!("can't read the event: {error}")))?;
@@ -136,7 +153,7 @@ fn answered(agent: Agent, flags: &HookFlags, mut event: Event) -> Result<Reply, 
     let reports = Reports::of(&surroundings);
     let absolute: PathBuf = surroundings.directory.join(&root).components().collect();
     let confinement = confinement(flags, &absolute, &reports, &surroundings)?;
-    let mut checker = HookChecker::open(flags, &root, reports, &surroundings)?;
+    let mut checker = HookChecker::open(agent, flags, &root, reports, &surroundings)?;
     let reply = answer(agent, &event, &mut checker, &confinement, flags.confined);
     checker.close();
     Ok(reply)
@@ -202,33 +219,16 @@ fn confinement(
 
 /// The flags of `run` for the hook's own. Their paths are this process's: the command starts elsewhere.
 fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
-    let path = |path: &PathBuf| {
-        let path = here.join(path);
-        let text = path.to_str().map(String::from);
-        text.ok_or_else(|| Failure::text(REFUSED, format!("the path `{}` isn't UTF-8", path.display())))
-    };
     let mut words: Vec<String> = Vec::new();
     let mut add = |flag: &str, value: String| words.extend([flag.to_string(), value]);
     match (&flags.profile, &flags.agent) {
-        (Some(profile), _) if profile.contains('/') => add("--profile", path(&PathBuf::from(profile))?),
+        (Some(profile), _) if profile.contains('/') => add("--profile", whole(profile.as_ref(), here)?),
         (Some(profile), _) => add("--profile", profile.clone()),
         (None, None) => add("--profile", checker::PROFILE.into()),
         (None, Some(_)) => {}
     }
     if let Some(agent) = &flags.agent {
         add("--agent", agent.clone());
-    }
-    for read in &flags.read {
-        add("--read", path(read)?);
-    }
-    for write in &flags.write {
-        add("--write", path(write)?);
-    }
-    for host in &flags.host {
-        add("--host", host.clone());
-    }
-    for glob in &flags.deny {
-        add("--deny", glob.clone());
     }
     if let Some(choice) = &flags.net {
         let choice = match choice {
@@ -237,19 +237,16 @@ fn run_flags(flags: &HookFlags, here: &Path) -> Result<Vec<String>, Failure> {
         };
         add("--net", choice.into());
     }
-    for name in &flags.env {
-        add("--env", name.clone());
-    }
     if flags.ask != "auto" {
         add("--ask", flags.ask.clone());
     }
+    words.extend(flags.grants.flags(here)?.concat());
     words.extend(flags.llm.then(|| "--llm".to_string()));
     Ok(words)
 }
 
 /// Prints the reply, once; returns the exit code. A reply that can't be printed blocks.
 fn say(reply: &Reply) -> u8 {
-    const BLOCKED: u8 = 2;
     if SAID.swap(true, Ordering::SeqCst) {
         // The other thread ends the process.
         loop {

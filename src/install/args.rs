@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::hook_grants::HookGrants;
 use crate::values::parse_agent;
 use stockade_install::{Agent, Client};
 
@@ -77,6 +78,8 @@ pub struct HookInstall {
     /// Whether commands that no rule allows are asked about, or run confined without a question: ask, allow
     #[arg(long, value_name = "ask|allow", value_parser = ["ask", "allow"])]
     pub confined: Option<String>,
+    #[command(flatten)]
+    pub grants: HookGrants,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,9 @@
 //! `stockade hook install` and `stockade hook uninstall`.
 
-use std::ffi::OsStr;
+use std::path::Path;
 
 use super::args::{HookInstall, HookUninstall, Where};
+use super::flags::{self, Registered};
 use super::own::Own;
 use super::place;
 use super::write::{Change, carry_out};
@@ -11,31 +12,41 @@ use crate::message::{Failure, hint, note};
 use crate::{REFUSED, to_output};
 use stockade_install::{Agent, HookError, Places, SettingsFile, register, switched_off, unregister};
 use stockade_policy::profile::visible;
-use stockade_text::quote::quoted;
+use stockade_text::quote::{command_line, quoted};
 
 /// Carries out `stockade hook install`.
 pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let agent = task.agent_program;
     let places = place::places(&task.place)?;
     let file = read(agent, &task.place, &places)?;
-    let confined = confined(task)?;
-    let line = line(task, confined, &places)?;
     let failed = |error| unfit(&file, &error);
     // Hooks that are there already are replaced, so that other flags take effect.
     let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
     let has_ours = bare.is_some();
+    let old = bare.as_ref().map(|bare| Registered::read(&bare.commands, agent));
+    let old = old.unwrap_or_default();
+    let asked = flags::asked(task, confined(task, &old)?, &places)?;
+    let (flags, kept) = old.with(asked);
+    let line = line(agent, &flags.concat(), &places)?;
     let bare = bare.map(|bare| bare.text).or(file.text().map(String::from));
     let bare = bare.filter(|_| !has_ours || !is_left_empty(&file));
     let new = register(bare.as_deref(), agent, &line).map_err(failed)?;
-    let warnings: Vec<String> = switched_off(file.text().unwrap_or_default(), agent)
-        .map_err(failed)?
+    let switches = switched_off(file.text().unwrap_or_default(), agent).map_err(failed)?;
+    let switches = switches.iter().map(|setting| off(&file, setting));
+    let lost = old
+        .lost
         .iter()
-        .map(|setting| off(&file, setting))
-        .collect();
+        .map(|flag| format!("dropped what the hooks had: `{flag}`"));
+    let authors = kept.iter().filter(|_| task.place.project);
+    let authors = authors.map(|flags| format!("the project's file had `{flags}`, and keeps it"));
+    let warnings: Vec<String> = switches.chain(lost).chain(authors).collect();
     let keeps_copy = !has_ours;
     let changes = changes(file, Some(new), keeps_copy);
     let is_change = !changes.is_empty();
     let code = to_output(|out| carry_out(&changes, &warnings, task.place.yes, out))?;
+    if let Some(flags) = kept.filter(|_| is_change && code == 0 && !task.place.project) {
+        note(&format!("kept `{flags}`; `hook uninstall` takes all out"));
+    }
     if let Some(remark) = agent.remark().filter(|_| is_change && code == 0) {
         hint(remark);
     }
@@ -85,14 +96,41 @@ fn changes(file: SettingsFile, text: Option<String>, keeps_copy: bool) -> Vec<Ch
     }
 }
 
-/// What becomes of commands that no rule allows: as the flag says, else as the person at the terminal does.
-fn confined(task: &HookInstall) -> Result<Option<&str>, Failure> {
-    if task.confined.is_some() || task.place.yes || !confirm::can_ask() {
+/// The command lines that add flags to an agent's hooks where these are registered: the user's, the project's, or both.
+pub fn installs(agent: &str, root: &Path) -> Vec<String> {
+    let Some(agent) = Agent::ALL.into_iter().find(|known| known.name() == agent) else {
+        return Vec::new();
+    };
+    let line = |project: bool| -> Option<String> {
+        let place = Where {
+            project,
+            root: Some(root.to_path_buf()),
+            yes: false,
+        };
+        let file = read(agent, &place, &place::places(&place).ok()?).ok()?;
+        unregister(file.text()?).ok()??;
+        let name = agent.name();
+        Some(match project {
+            true => format!(
+                "stockade hook install --for {name} --project --root {}",
+                quoted(root.as_os_str())
+            ),
+            false => format!("stockade hook install --for {name}"),
+        })
+    };
+    [false, true].into_iter().filter_map(line).collect()
+}
+
+/// What becomes of commands that no rule allows: as the flag says or the hooks did, else as the person at the terminal does.
+fn confined<'t>(task: &'t HookInstall, old: &Registered) -> Result<Option<&'t str>, Failure> {
+    let is_known = old.flags.iter().any(|flag| flag[0] == "--confined");
+    if task.confined.is_some() || is_known || task.place.yes || !confirm::can_ask() {
         return Ok(task.confined.as_deref());
     }
     let details = || {
-        note("a command that no rule allows or denies, `npm test` for one, runs inside a profile either way");
-        note("yes: it starts without a question; no: the agent asks you, or refuses it if its hooks can't ask");
+        note("a command without a rule, `npm test` for one, runs inside a profile");
+        note("yes: it starts without a question");
+        note("no: the agent asks you first, or refuses it if its hooks can't ask");
     };
     let is_free = confirm::agreed("Let confined commands run without a question?", &details)?;
     let taken = if is_free { "allow" } else { "ask" };
@@ -101,30 +139,15 @@ fn confined(task: &HookInstall) -> Result<Option<&str>, Failure> {
 }
 
 /// The line that an agent's shell runs.
-fn line(task: &HookInstall, confined: Option<&str>, places: &Places) -> Result<String, Failure> {
-    let own = Own::here(&places.home)?;
-    let profile = task.profile.as_deref().map(place::profile).transpose()?;
-    let agent = task
-        .agent
-        .as_deref()
-        .map(|name| place::role(name, places))
-        .transpose()?;
-    let flags = [
-        ("--profile", &profile),
-        ("--agent", &agent),
-        ("--confined", &confined.map(String::from)),
-    ];
-    let flags = flags
-        .iter()
-        .filter_map(|(flag, value)| Some([flag, value.as_deref()?]))
-        .flatten();
-    let words = [own.path(), "hook", task.agent_program.name()].into_iter().chain(flags);
-    let line = words.map(|word| quoted(OsStr::new(word))).collect::<Vec<_>>().join(" ");
+fn line(agent: Agent, flags: &[String], places: &Places) -> Result<String, Failure> {
+    let own = Own::here(places)?;
+    let words = [own.path(), "hook", agent.name()].into_iter();
+    let line = command_line(&words.chain(flags.iter().map(String::as_str)).collect::<Vec<_>>());
     // That form isn't every shell's.
     match line.contains("$'") {
         true => Err(Failure::text(
             REFUSED,
-            "the line for the agent's shell would hold characters that can't be shown",
+            "a flag's value holds characters that can't be shown",
         )),
         false => Ok(line),
     }

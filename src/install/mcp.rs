@@ -27,7 +27,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let places = place::places(&task.place)?;
     let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
-    let own = Own::here(&places.home)?;
+    let own = Own::here(&places)?;
     let planner = Planner {
         scope: settings.scope,
         places: &places,
@@ -89,7 +89,7 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
         yes: false,
     };
     let places = place::places(&place(task.project))?;
-    let own = Own::here(&places.home)?;
+    let own = Own::here(&places)?;
     let (mut is_any, mut is_unconfined) = (false, false);
     let mut looked_at = HashSet::new();
     let scopes: &[bool] = if task.project { &[true] } else { &[false, true] };

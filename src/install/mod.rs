@@ -3,6 +3,7 @@
 
 mod already;
 mod args;
+mod flags;
 mod hook;
 mod mcp;
 mod own;
@@ -12,5 +13,5 @@ mod steering;
 mod write;
 
 pub use args::{HookInstall, HookUninstall, McpInstall, McpStatus, McpUninstall};
-pub use hook::{hook_install, hook_uninstall};
+pub use hook::{hook_install, hook_uninstall, installs};
 pub use mcp::{mcp_install, mcp_status, mcp_uninstall};

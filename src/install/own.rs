@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::REFUSED;
 use crate::message::Failure;
+use stockade_install::Places;
 
 /// The program's name.
 const NAME: &str = "stockade";
@@ -42,7 +43,7 @@ impl Own {
     ///
     /// # Errors
     /// Settings couldn't name it: it has another name, or its path isn't text.
-    pub fn here(home: &Path) -> Result<Own, Failure> {
+    pub fn here(places: &Places) -> Result<Own, Failure> {
         let real = env::current_exe().and_then(fs::canonicalize);
         let real = real.map_err(|error| Failure::new(REFUSED, &error))?;
         let search_path = env::var_os("PATH").unwrap_or_default();
@@ -51,15 +52,18 @@ impl Own {
             .filter(|path| path.is_file())
             .collect();
         let is_own = |path: &Path| path.is_absolute() && leads_to(path, &real);
-        let steady = found.iter().find(|path| is_own(path) && is_steady(path, home));
-        let path = steady.unwrap_or(&real);
-        let path = path
-            .to_str()
-            .filter(|_| path.file_name().is_some_and(|name| name == NAME));
-        let Some(path) = path else {
-            return Err(Failure::text(
-                REFUSED,
-                "this program isn't called `stockade`, or lies where its path isn't text: settings couldn't name it",
+        let steady = found.iter().find(|path| is_own(path) && is_steady(path, &places.home));
+        // A link that the project may change isn't taken for a program by another name.
+        let called = env::args_os().next().map(PathBuf::from);
+        let mut called = called.iter().chain(&found).filter(|path| is_own(path));
+        // Neither a home nor `/` is a project.
+        let is_in_project = |path: &Path| path.starts_with(&places.root) && !places.home.starts_with(&places.root);
+        let called = called.find(|path| is_named(path) && !is_in_project(path));
+        let path = steady.or(Some(&real).filter(|path| is_named(path))).or(called);
+        let Some(path) = path.and_then(|path| path.to_str()) else {
+            let message = "this program's path has another name than `stockade`, or isn't text";
+            return Err(Failure::text(REFUSED, message).hint(
+                "settings name it by its path: call it through a link named `stockade`, outside of the project",
             ));
         };
         Ok(Own {
@@ -82,6 +86,10 @@ impl Own {
             false => Path::new(command).is_absolute() && leads_to(Path::new(command), &self.real),
         }
     }
+}
+
+fn is_named(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == NAME)
 }
 
 fn leads_to(path: &Path, real: &Path) -> bool {

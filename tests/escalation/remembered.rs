@@ -53,6 +53,32 @@ impl Project {
     }
 }
 
+/// What a hook says of a call of the agent's own tool, in place of a command.
+#[test]
+fn it_counts_for_the_agents_own_tools_and_opens_no_secret() {
+    let project = Project::new();
+    let outside = Place::new();
+    let files = ["data.txt", "other.txt", ".env"].map(|name| outside.file(name, "x\n"));
+    let hook = |path: &std::path::Path| {
+        let input = serde_json::json!({"hook_event_name": "PreToolUse", "cwd": project.place.path(""),
+            "tool_name": "Read", "tool_input": {"file_path": path}});
+        let words = ["hook", "claude-code", "--profile", "readonly"];
+        let said = finish(
+            project.place.command(STOCKADE).args(words),
+            input.to_string().as_bytes(),
+        )
+        .stdout();
+        said.contains(r#""permissionDecision":"allow""#)
+    };
+    assert!(files.iter().all(|path| !hook(path)), "{files:?}");
+    let answer = r#"command=echo '{"answer":"yes","lifetime":"always","by":"ada"}'"#;
+    for path in [&files[0], &files[2]] {
+        let path = path.to_str().unwrap();
+        project.stockade(&["run", "--profile", "readonly", "--ask", answer, "--", "cat", path]);
+    }
+    assert_eq!(files.map(|path| hook(&path)), [true, false, false]);
+}
+
 #[track_caller]
 fn printed(finished: &Finished, text: &str) {
     let said = (finished.status.code(), finished.stdout(), finished.stderr());

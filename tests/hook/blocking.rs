@@ -4,7 +4,7 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::place::{call, command, place, said};
-use crate::common::{PANIC, Place, STOCKADE, injects_panics, skipped};
+use crate::common::{PANIC, Place, STOCKADE, Terminal, injects_panics, run, skipped};
 
 const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini", "cursor", "copilot"];
 
@@ -192,6 +192,26 @@ fn a_closed_stream_and_a_low_limit_block() {
             let output = through_shell(&place, agent, script);
             assert_eq!(output.status.code(), Some(2), "{agent}: {script}: {output:?}");
         }
+    }
+}
+
+/// The exit code blocks there too.
+#[test]
+fn at_a_terminal_there_is_the_error_alone() {
+    for (words, says) in [
+        (&["claude-code", "--bogus"][..], "unexpected argument `--bogus`"),
+        (&["claude-code"], "not from a terminal"),
+        (&["claude"], "needs the name of an agent"),
+    ] {
+        let run = run();
+        let terminal = Terminal::new().awaits(says).ends_within(60);
+        let shell = r#""$@" >out; code=$?; test ! -s out && exit $code"#;
+        let argv = [&["/bin/sh", "-c", shell, "sh", STOCKADE.path(), "hook"], words].concat();
+        assert_eq!(
+            terminal.plays_command(&run, argv.iter().map(Into::into).collect()),
+            2,
+            "{words:?}"
+        );
     }
 }
 

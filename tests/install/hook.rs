@@ -126,6 +126,101 @@ fn other_flags_replace_the_hooks() {
     assert_eq!(read(&place, "~/.claude/settings.json"), second);
 }
 
+/// What a hook before a call of Claude Code's says, by the line of a settings file.
+fn said(place: &Place, file: &str, tool: &str, input: Value) -> String {
+    let found: Value = serde_json::from_str(&read(place, file)).unwrap();
+    let line = found["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    let event = json!({"hook_event_name": "PreToolUse", "cwd": place.path(""), "tool_name": tool, "tool_input": input});
+    let done = finish(place.command("sh").args(["-c", line]), event.to_string().as_bytes());
+    let reply: Value = serde_json::from_str(&done.stdout()).unwrap();
+    let text = |name: &str| reply["hookSpecificOutput"][name].as_str().unwrap().to_string();
+    format!("{}: {}", text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+#[test]
+fn the_line_that_a_denial_names_grants_it_beside_what_was_granted() {
+    for (file, project) in [
+        ("~/.claude/settings.json", ""),
+        (".claude/settings.local.json", " --project"),
+    ] {
+        let place = Place::new();
+        works(
+            &place,
+            &format!("hook install --for claude-code{project} --confined allow --yes"),
+        );
+        let calls = [
+            ("Read", json!({"file_path": "/var/lib/x y"})),
+            ("Write", json!({"file_path": "../beside.txt"})),
+            ("WebFetch", json!({"url": "https://docs.example.com/a"})),
+        ];
+        for (tool, input) in &calls {
+            let denied = said(&place, file, tool, input.clone());
+            assert!(denied.starts_with("deny: "), "{denied}");
+            let (_, line) = denied.split_once("with `stockade ").unwrap();
+            let line = format!("{} {} --yes", STOCKADE.path(), line.trim_end_matches('`'));
+            // Wherever it is pasted.
+            let done = finish(place.command("sh").args(["-c", &line]).current_dir("/"), b"");
+            assert_eq!(done.status.code(), Some(0), "{line}: {}", done.stderr());
+            assert!(done.stderr().contains("--confined allow"), "{}", done.stderr());
+        }
+        for (tool, input) in calls {
+            let allowed = said(&place, file, tool, input);
+            assert!(allowed.starts_with("allow: "), "{allowed}");
+        }
+        let all = read(&place, file);
+        assert!(all.contains("--confined allow --read '/var/lib/x y' --write "), "{all}");
+    }
+}
+
+#[test]
+fn what_confined_commands_may_do_is_granted_as_well() {
+    let place = Place::new();
+    works(
+        &place,
+        "hook install --for claude-code --confined allow --listen 8123 --exec tools --yes",
+    );
+    let text = read(&place, "~/.claude/settings.json");
+    let flags = format!(
+        "--confined allow --exec {} --listen 8123",
+        place.path("tools").display()
+    );
+    assert!(text.contains(&flags), "{text}");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let line = found["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    let event = json!({"hook_event_name": "PreToolUse", "cwd": place.path(""), "tool_name": "Bash", "tool_input": {"command": "true"}});
+    let done = finish(place.command("sh").args(["-c", line]), event.to_string().as_bytes());
+    assert!(
+        done.stdout().contains("--listen 8123"),
+        "{}{}",
+        done.stdout(),
+        done.stderr()
+    );
+}
+
+#[test]
+fn flags_that_cant_be_kept_are_said() {
+    let place = Place::new();
+    let hook = |line: &str| json!({"matcher": "*", "hooks": [{"type": "command", "command": line}]});
+    let hooks = json!({"hooks": {"PreToolUse": [
+        hook("stockade hook claude-code --net none --read \"$HOME/x\" || exit 2"),
+        hook("stockade hook claude-code --deny a --llm || exit 2"),
+        hook("stockade hook claude-code --llm || exit 2"),
+    ]}});
+    place.file("~/.claude/settings.json", hooks.to_string());
+    let done = stockade(&place, "hook install --for claude-code --yes");
+    for said in [
+        "had: `--deny a`",
+        "had: `stockade hook claude-code --net none",
+        "kept `--llm`",
+    ] {
+        assert!(done.stderr().contains(said), "{said}: {}", done.stderr());
+    }
+    for wrong in ["--host=https://a/b", "--env=A=1"] {
+        let done = stockade(&place, &format!("hook install --for claude-code --yes {wrong}"));
+        assert!(!done.status.success(), "{wrong}");
+    }
+}
+
 #[test]
 fn what_isnt_there_cant_be_taken_out() {
     let place = Place::new();
@@ -176,6 +271,30 @@ fn a_link_that_an_upgrade_keeps_is_what_settings_name() {
     assert_eq!(done.status.code(), Some(0), "{}", done.stderr());
     let line = format!("\"{} hook claude-code ||", link.display());
     assert!(read(&place, "~/.claude/settings.json").contains(&line), "{line}");
+}
+
+#[test]
+fn a_program_by_another_name_is_named_by_the_link_that_it_was_called_by() {
+    for (directory, is_named) in [("~/tools", true), (".venv/bin", false)] {
+        let place = Place::new();
+        let program = place.program("~/kept/stockade-0.1.0", std::fs::read(STOCKADE.path()).unwrap());
+        let link = place.file(&format!("{directory}/none"), "").with_file_name("stockade");
+        symlink(&program, &link).unwrap();
+        let words = ["hook", "install", "--for", "claude-code", "--yes"];
+        let done = finish(place.command(link.to_str().unwrap()).args(words), b"");
+        match is_named {
+            true => {
+                let line = format!("\"{} hook claude-code ||", link.display());
+                assert!(
+                    read(&place, "~/.claude/settings.json").contains(&line),
+                    "{}",
+                    done.stderr()
+                );
+            }
+            // A run could put another program there.
+            false => assert!(done.stderr().contains("a link named `stockade`"), "{}", done.stderr()),
+        }
+    }
 }
 
 #[test]

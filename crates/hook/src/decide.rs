@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::Value;
-use stockade_judge::{Act, Answer, Call as Judged, Decision, SHELL};
+use stockade_judge::{Act, Action, Answer, Call as Judged, Decision, SHELL};
 
-use super::after::{Refusals, told};
+use super::after::{Refusals, shown_name, told, way};
 use super::confine::{self, Confinement, Start};
 use super::event::{Call, Event, Stage};
 use super::format::Agent;
@@ -47,6 +47,9 @@ pub trait ToolJudge {
 
     /// What `~` means.
     fn home(&self) -> Option<&Path>;
+
+    /// The command lines of a person that give the agent's hooks the flags behind them.
+    fn installs(&self) -> Vec<String>;
 }
 
 /// The answer to an event, in the agent's format.
@@ -82,7 +85,7 @@ fn after(agent: Agent, call: &Call, rules: &mut dyn ToolJudge, confinement: &Con
     };
     let line = confinement.inner(&text).unwrap_or(text);
     let keys = [call.id.as_deref(), None].map(|id| confine::key(&call.session, id, &line));
-    Some(told(&rules.refusals(&keys)?))
+    Some(told(&rules.refusals(&keys)?, &rules.installs()))
 }
 
 fn denied(reason: &str) -> String {
@@ -159,7 +162,7 @@ impl Decider<'_> {
         };
         let is_free = self.confined == Confined::Allow && (was_confined || input.is_some());
         match answer.decision {
-            Decision::Confirm if is_free => Ok((Verdict::Allow(super::bounded(&answer.reason)), input)),
+            Decision::Confirm if is_free => Ok((Verdict::Allow(FREE.into()), input)),
             _ => self.fold(&answer, input),
         }
     }
@@ -195,7 +198,7 @@ impl Decider<'_> {
         for act in acts {
             let answer = rules.judge(act, cwd)?;
             if answer.decision == Decision::Deny {
-                return Err(with_grant(act, &answer.reason));
+                return Err(self.with_grant(rules, act, &answer.reason));
             }
             if worst.as_ref().is_none_or(|worst| worst.decision == Decision::Allow) {
                 worst = Some(answer);
@@ -204,6 +207,27 @@ impl Decider<'_> {
         match worst {
             Some(answer) => self.fold(&answer, None),
             None => Err("it names nothing that could be judged".into()),
+        }
+    }
+
+    /// A reason with the way to grant an access that nothing grants.
+    fn with_grant(&self, rules: &dyn ToolJudge, act: &Act, reason: &str) -> String {
+        let whole = |path: &Path| self.event.call.cwd.as_deref().unwrap_or(Path::new("")).join(path);
+        let (flag, target) = match act {
+            _ if !reason.contains("isn't granted by") => return reason.to_string(),
+            Act::Path(Action::Read, path) => ("--read", whole(path).to_string_lossy().into_owned()),
+            Act::Path(_, path) => ("--write", whole(path).to_string_lossy().into_owned()),
+            Act::Connect(host) => ("--host", host.clone()),
+            Act::Tool(_) => return reason.to_string(),
+        };
+        match shown_name(&target) {
+            Some(target) => {
+                let installs = rules.installs();
+                let of_hook = if installs.is_empty() { " of the hook" } else { "" };
+                let way = way(&installs, &format!("{flag} {target}"));
+                format!("{reason}; only the user can grant it, with {way}{of_hook}")
+            }
+            None => reason.to_string(),
         }
     }
 
@@ -233,6 +257,9 @@ impl Decider<'_> {
     }
 }
 
+/// The reason of a command that `--confined allow` lets run.
+const FREE: &str = "no rule denies it, and it runs confined: `--confined allow`";
+
 /// A line of a length that no shell takes isn't worth the time to judge it.
 fn shell(line: &str) -> Result<Judged, String> {
     Confinement::check_length(line).map_err(|error| error.to_string())?;
@@ -259,21 +286,4 @@ fn unconfined_line(rules: &mut dyn ToolJudge, line: &str, cwd: Option<&Path>) ->
             .push_str("; it can't be confined, so built-in rules don't count");
     }
     Ok(answer)
-}
-
-/// A reason with the flag that would grant an access that nothing grants.
-fn with_grant(act: &Act, reason: &str) -> String {
-    if !reason.contains("isn't granted by") {
-        return reason.to_string();
-    }
-    let (flag, target) = match act {
-        Act::Path(stockade_judge::Action::Read, path) => ("--read", path.to_string_lossy().into_owned()),
-        Act::Path(_, path) => ("--write", path.to_string_lossy().into_owned()),
-        Act::Connect(host) => ("--host", host.clone()),
-        Act::Tool(_) => return reason.to_string(),
-    };
-    match super::after::shown_name(&target) {
-        Some(target) => format!("{reason}; only the user can grant it, with `{flag} {target}` of the hook"),
-        None => reason.to_string(),
-    }
 }

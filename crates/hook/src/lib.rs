@@ -25,3 +25,4 @@ pub use decide::{Confined, ToolJudge, answer};
 pub use event::{Call, Event, Misread, Stage};
 pub use format::{Agent, judged_as};
 pub use reply::{Reply, unknown_agent};
+pub use work::accesses;

@@ -48,6 +48,10 @@ impl ToolJudge for Always {
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/ada"))
     }
+
+    fn installs(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A judge whose built-in rules allow everything, and whose own ones nothing.
@@ -72,6 +76,10 @@ impl ToolJudge for BuiltIn {
 
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/ada"))
+    }
+
+    fn installs(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 

@@ -152,6 +152,24 @@ pub fn work(tool: &str, kind: Kind, input: &Value, home: Option<&Path>) -> Resul
     }
 }
 
+/// The accesses of a call of one of our tools by its main input, a file or an address; none if that tells none.
+///
+/// # Errors
+/// The input can't be read so.
+pub fn accesses(tool: &str, input: &str, home: Option<&Path>) -> Result<Vec<Act>, String> {
+    let action = match tool {
+        "read" | "list" => Action::Read,
+        "write" | "edit" | "multi_edit" | "mkdir" => Action::Write,
+        "remove" | "delete" => Action::Delete,
+        "web_fetch" => return Ok(vec![Act::Connect(web::host(input)?)]),
+        _ => return Ok(Vec::new()),
+    };
+    Ok(spellings(input, home)?
+        .into_iter()
+        .map(|path| Act::Path(action, path))
+        .collect())
+}
+
 /// A call of a server's tool, or of one that no table has.
 pub fn named(tool: &str) -> Call {
     call(tool)

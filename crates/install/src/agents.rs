@@ -168,14 +168,15 @@ impl Agent {
     pub fn remark(self) -> Option<&'static str> {
         match self {
             Agent::Codex => Some(
-                "Codex runs new hooks once you have trusted them: `/hooks` in Codex. Its hooks can't ask you: what no rule \
-                 allows is denied, unless `--confined allow` lets it run confined",
+                "Codex runs new hooks once you have trusted them: `/hooks` in Codex.\n  \
+                 Its hooks can't ask you: what no rule allows is denied,\n  \
+                 unless `--confined allow` lets it run confined",
             ),
             Agent::Gemini => Some(
-                "hooks of Gemini CLI can't ask you: what no rule allows is denied, unless `--confined allow` lets it run \
-                 confined",
+                "hooks of Gemini CLI can't ask you: what no rule allows is denied,\n  \
+                 unless `--confined allow` lets it run confined",
             ),
-            Agent::Copilot => Some("the cloud agent reads the project's hooks alone, and takes a question as a no"),
+            Agent::Copilot => Some("the cloud agent reads the project's hooks alone, and takes\n  a question as a no"),
             Agent::ClaudeCode | Agent::Cursor => None,
         }
     }

@@ -87,6 +87,8 @@ pub struct Unregistered {
     pub text: String,
     /// Whether nothing but a version is left in it.
     pub is_empty: bool,
+    /// The commands of the hooks that were taken out, the last one first.
+    pub commands: Vec<String>,
 }
 
 /// The text without Stockade's hooks; `None` if there is none.
@@ -99,13 +101,19 @@ pub fn unregister(text: &str) -> Result<Option<Unregistered>, HookError> {
         return Ok(None);
     }
     let mut new = text.to_string();
+    let mut commands = Vec::new();
     for count in 0..=MAX {
         let root = parse(&new, Format::Json)?;
-        let Some(path) = last_of_ours(&root, &new)? else {
+        let Some((path, command)) = last_of_ours(&root, &new)? else {
             let members = root.members().unwrap_or_default();
             let is_empty = members.iter().all(|member| member.key == "version");
-            return Ok((count > 0).then_some(Unregistered { text: new, is_empty }));
+            return Ok((count > 0).then_some(Unregistered {
+                text: new,
+                is_empty,
+                commands,
+            }));
         };
+        commands.push(command);
         new = applied(&new, without(&new, &root, &path));
     }
     Err(HookError::Defect(
@@ -113,9 +121,9 @@ pub fn unregister(text: &str) -> Result<Option<Unregistered>, HookError> {
     ))
 }
 
-/// The places of children from the root to the last hook of ours: its group, if that has no other. The last one first, since
-/// whether a table was made for our hooks shows in its first child.
-fn last_of_ours(root: &Node, text: &str) -> Result<Option<Vec<usize>>, Fault> {
+/// The places of children from the root to the last hook of ours, or to its group if that has no other; and its command. The
+/// last one first, since whether a table was made for our hooks shows in its first child.
+fn last_of_ours(root: &Node, text: &str) -> Result<Option<(Vec<usize>, String)>, Fault> {
     let members = root.members().unwrap_or_default();
     let Some(hooks_at) = members.iter().position(|member| member.key == TABLE) else {
         return Ok(None);
@@ -127,8 +135,8 @@ fn last_of_ours(root: &Node, text: &str) -> Result<Option<Vec<usize>>, Fault> {
     for (event_at, event) in events.iter().enumerate().rev() {
         for (entry_at, entry) in event.value.elements().unwrap_or_default().iter().enumerate().rev() {
             let path = vec![hooks_at, event_at, entry_at];
-            if is_ours(entry, text)? {
-                return Ok(Some(path));
+            if let Some(command) = own_command(entry, text)? {
+                return Ok(Some((path, command)));
             }
             let Some(group_at) = entry
                 .members()
@@ -139,13 +147,13 @@ fn last_of_ours(root: &Node, text: &str) -> Result<Option<Vec<usize>>, Fault> {
             let handlers = entry.members().unwrap_or_default()[group_at].value.elements();
             let handlers = handlers.unwrap_or_default();
             for (at, handler) in handlers.iter().enumerate().rev() {
-                if is_ours(handler, text)? {
+                if let Some(command) = own_command(handler, text)? {
                     let within = if handlers.len() == 1 {
                         vec![]
                     } else {
                         vec![group_at, at]
                     };
-                    return Ok(Some([path, within].concat()));
+                    return Ok(Some(([path, within].concat(), command)));
                 }
             }
         }
@@ -181,15 +189,15 @@ pub fn switched_off(text: &str, agent: Agent) -> Result<Vec<String>, HookError> 
     Ok(found)
 }
 
-/// Whether a hook starts Stockade's.
-fn is_ours(hook: &Node, text: &str) -> Result<bool, Fault> {
+/// The command of a hook that starts Stockade's.
+fn own_command(hook: &Node, text: &str) -> Result<Option<String>, Fault> {
     for key in ["command", "bash"] {
         let command = hook.member(key, text)?.and_then(|member| member.value.text());
-        if command.is_some_and(starts_hook) {
-            return Ok(true);
+        if let Some(command) = command.filter(|command| starts_hook(command)) {
+            return Ok(Some(command.to_string()));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Whether a shell's line starts with a program called `stockade` and the task `hook`.

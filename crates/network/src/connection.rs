@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::dial::{Dial, Progress, open_addresses};
+use super::dial::{Dial, Progress, open_addresses, without_address};
 use super::flow::{Flow, Moved, PipePool, read_more};
 use super::hello::{self, Hello};
 use super::http::{Ends, HeadVerdict, Http, Refused};
@@ -148,6 +148,7 @@ impl Connection {
     /// Notes the result of the lookup.
     pub fn found(&mut self, found: &Result<Found, NoAddress>) -> Next {
         let Ok(found) = found else {
+            without_address(&self.destination, self.acl.as_ref());
             return Next::Reset;
         };
         let addresses = open_addresses(&self.destination, found, self.acl.as_ref());

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::{Destination, Found, NetworkAcl};
 use crate::policy::{AddressKind, kind_of};
-use crate::report::{Kind, Reason};
+use crate::report::{Kind, NO_ADDRESS, Reason};
 use stockade_sys::socket;
 
 /// How long an address may take to answer while there's another one. The kernel times out on the last.
@@ -48,6 +48,12 @@ pub fn addresses(
         acl.let_pass(Kind::Connect, &address.to_string(), &asked);
     }
     (open, closed.into())
+}
+
+/// Records that a granted name has no address.
+pub fn without_address(destination: &Destination, acl: &dyn NetworkAcl) {
+    let asked = format!("{}:{}", destination.name.as_str(), destination.port);
+    acl.refuse(Kind::Connect, &asked, &asked, Reason::Never(NO_ADDRESS.into()));
 }
 
 /// The reason that an address without a grant is closed.

@@ -32,7 +32,7 @@ use stockade_policy::{mutex, policy, profile};
 use stockade_report::{fault, report};
 use stockade_sys::wire::{self, Message};
 
-pub use dial::{Dial, Interrupted, addresses, why_closed};
+pub use dial::{Dial, Interrupted, addresses, why_closed, without_address};
 pub use names::{Found, NAMESERVER, NameSource, NoAddress, Synthetic};
 pub use relay::{Listeners, Relay};
 

@@ -12,6 +12,22 @@ pub fn command_line<T: AsRef<OsStr>>(words: &[T]) -> String {
     words.join(" ")
 }
 
+/// The words of a line that [`command_line`] wrote; `None` for any other, whatever a shell would make of it.
+pub fn words_of(line: &str) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    let mut is_inside = false;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => is_inside = !is_inside,
+            ' ' if !is_inside => words.push(String::new()),
+            '\\' if !is_inside => words.last_mut()?.push(chars.next()?),
+            _ => words.last_mut()?.push(c),
+        }
+    }
+    (command_line(&words) == line).then_some(words)
+}
+
 /// One word: bare if no shell interprets it, otherwise in single quotes; as `$'…'` (bash, zsh, ksh, POSIX 2024)
 /// if it holds characters that a terminal wouldn't show as they are.
 pub fn quoted(word: &OsStr) -> String {
@@ -91,6 +107,15 @@ mod tests {
         "/r/a\u{a0}\u{2800}\u{3000} \u{301}א".as_bytes(),
         b"  a  ",
     ];
+
+    #[test]
+    fn words_come_back_from_the_line_that_was_written() {
+        let words = ["/usr/bin/x", "--read", "it's a", "", r"a\b"];
+        assert_eq!(words_of(&command_line(&words)).unwrap(), words);
+        for other in ["a  b", "\"a b\"", "'a", r"a\", "$'a'", "a 'b'"] {
+            assert_eq!(words_of(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_shell_reads_every_word_as_it_was() {

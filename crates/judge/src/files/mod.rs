@@ -251,7 +251,8 @@ fn confirm(action: Action, real: &Path, reason: String, danger: Danger) -> Answe
     }
 }
 
-fn deny(reason: String, matched: Option<&str>) -> Answer {
+/// A denial for this reason.
+pub fn deny(reason: String, matched: Option<&str>) -> Answer {
     answer(Decision::Deny, reason, matched)
 }
 

@@ -50,6 +50,9 @@ pub const COPIED: &str = "directories are copied into the scratch directory and 
 /// too, went with the old one, so nothing could be made in it.
 pub const GRANT_GONE: &str = "the directory that was granted is gone, and this would be another";
 
+/// The reason why a granted name isn't connected to.
+pub const NO_ADDRESS: &str = "the name is granted, but it has no address";
+
 impl Reason {
     /// Whether it returns `EXDEV`.
     pub fn is_of_devices(&self) -> bool {

@@ -243,7 +243,10 @@ fn known_way(context: &NotifyContext<'_>, destination: &Destination, acl: &Clear
     let (network, _) = context.network().ok_or(Errno(libc::ENETUNREACH))?;
     match network.known(&destination.name) {
         Some(Ok(found)) => way(context, destination, &found, acl).map(Some),
-        Some(Err(NoAddress::NoSuchName | NoAddress::NoAddresses)) => fail(libc::EHOSTUNREACH),
+        Some(Err(NoAddress::NoSuchName | NoAddress::NoAddresses)) => {
+            network::without_address(destination, acl);
+            fail(libc::EHOSTUNREACH)
+        }
         Some(Err(NoAddress::Failed)) | None => Ok(None),
     }
 }
@@ -318,7 +321,10 @@ fn reach(
         None => match network.find(control, &destination.name, &mut gives_up) {
             Ok(found) => Dial::new(way(context, destination, &found, acl)?),
             Err(NoAddress::Failed) if gives_up() => return fail(why()),
-            Err(_) => return fail(libc::EHOSTUNREACH),
+            Err(_) => {
+                network::without_address(destination, acl);
+                return fail(libc::EHOSTUNREACH);
+            }
         },
     };
     dial.wait(SLICE_MS, &mut gives_up)
