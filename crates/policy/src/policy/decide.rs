@@ -91,11 +91,6 @@ impl DenialRule {
         }
     }
 
-    /// Whether it denies reading too.
-    pub fn closes_reading(&self) -> bool {
-        self.access.contains(Access::READ) && self.kind != DenialKind::Guarded
-    }
-
     /// Whether it spares directories, those that the run made itself among them.
     pub fn spares(&self) -> bool {
         let is_list = matches!(&self.target, Target::Listed(listed) if listed.list.is_guarded());
