@@ -470,7 +470,7 @@ fn reason(denial: &Denial) -> String {
             "the name is granted; its address isn't public and needs its own grant".to_string()
         }
         None => "nothing grants it".to_string(),
-        Some(rule) if rule.text == NO_ADDRESS => rule.text.clone(),
+        Some(rule) if [NO_ADDRESS, GRANT_GONE].contains(&rule.text.as_str()) => rule.text.clone(),
         Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))

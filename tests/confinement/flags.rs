@@ -45,12 +45,25 @@ fn write_opens_its_tree_and_nothing_beside_it() {
 
 /// Landlock's rules belong to the directory, not to its name.
 #[test]
-fn a_granted_directory_that_was_removed_is_not_made_anew_in_silence() {
-    let again = || {
+fn a_granted_directory_that_was_removed_is_made_anew_in_the_root_and_elsewhere_not_in_silence() {
+    let make = "&& echo x > out/a && mkdir out/b && mv out/a out/b/c && cat out/b/c && rm -r out";
+    for profile in ["minimal", "readonly", "filesystem"] {
         run()
             .file("out/old", "")
-            .bash("rm -r out && mkdir out && echo x > out/new")
+            .bash(&format!("rm -r out && mkdir out {make} && mkdir out {make}"))
+            .profile(profile)
+            .flags(["--write", "./out"])
+            .stdout("x\nx\n")
+            .ends();
+    }
+    let again = || {
+        run()
+            .file("here/.keep", "")
+            .file("out/old", "")
+            .bash("rm -r ../out && mkdir ../out && echo x > ../out/new")
             .profile("minimal")
+            .without_root()
+            .flags(["--root", "./here"])
     };
     again()
         .flags(["--write", "./out"])
@@ -188,5 +201,17 @@ fn a_link_is_no_way_round_a_secret() {
         .flags(["--read", "@HOME/harmless"])
         .status(125)
         .stderr_has("is a secret")
+        .ends();
+}
+
+/// The supervisor's workers can't change the directory above it.
+#[test]
+fn the_root_of_a_shipped_profile_is_not_removed_in_silence() {
+    run()
+        .bash("rm -r \"$PWD\"")
+        .profile("workspace")
+        .status(1)
+        .stderr_has("the top of what a shipped profile grants stays where it is")
+        .any_stderr()
         .ends();
 }

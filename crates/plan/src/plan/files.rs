@@ -270,7 +270,8 @@ pub struct WorkersRule {
 }
 
 /// The workers' rules in addition to the run's own: the chosen trees, with the policy's rights there, and the kernel's
-/// trees that they serve the run from. The workers themselves are confined to these.
+/// trees that they serve the run from. The workers themselves are confined to these. A rule belongs to a directory and not
+/// to its name, so for a written tree inside the root it is one for the directory above: the run may make the tree anew.
 pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule> {
     const SERVED: [(&str, Access); 5] = [
         // Entries of the run's processes, `comm` and `oom_score_adj` among them.
@@ -287,19 +288,24 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
         above: 0,
         links: Links::Followed,
     });
-    let chosen = policy
-        .grants
-        .iter()
-        .filter(|grant| grant.is_chosen())
-        .map(|grant| WorkersRule {
-            path: grant.path.clone(),
+    let chosen = policy.grants.iter().filter(|grant| grant.is_chosen()).map(|grant| {
+        let is_changed = grant.access.intersects(Access::CHANGE);
+        let above = grant
+            .path
+            .parent()
+            .filter(|_| is_changed && policy.is_inside_root(&grant.path));
+        WorkersRule {
+            path: above.unwrap_or(&grant.path).to_path_buf(),
             rights: rights.of_workers(grant.access),
-            above: match (&grant.origin, grant.access.intersects(Access::CHANGE)) {
-                (Origin::Flag(_) | Origin::Approval(_), true) => rights.of_entries(),
+            above: match &grant.origin {
+                Origin::Flag(_) | Origin::Approval(_) | Origin::File { .. } if is_changed && above.is_none() => {
+                    rights.of_entries()
+                }
                 _ => 0,
             },
             links: Links::of(&grant.origin),
-        });
+        }
+    });
     chosen.chain(served).collect()
 }
 

@@ -138,6 +138,11 @@ impl Policy {
         written.chain([self.root.as_path()])
     }
 
+    /// Whether a path lies in the root, and isn't the root.
+    pub fn is_inside_root(&self, path: &Path) -> bool {
+        path != self.root && path.starts_with(&self.root)
+    }
+
     /// Whether a person opened a guarded path by a flag or their configuration, or a directory above it.
     pub fn opens_guarded(&self, path: &Path) -> bool {
         self.denials.iter().any(|denial| match &denial.target {

@@ -103,6 +103,11 @@ impl Judge<'_> {
         if run_config.cache.as_deref() == Some(place.name()) {
             return AccessVerdict::Refused(Reason::Never("the cache stays where it is".into()));
         }
+        if access.contains(Access::DELETE) && self.is_shipped_top(place.name()) {
+            return AccessVerdict::Refused(Reason::Never(
+                "the top of what a shipped profile grants stays where it is".into(),
+            ));
+        }
         if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
             return refused;
         }
@@ -111,6 +116,13 @@ impl Judge<'_> {
             true => AccessVerdict::Allowed(By::Supervisor),
             false => self.name(access, place.name()),
         }
+    }
+
+    /// Whether shipped profiles grant a directory, and nothing grants more: the workers can't change the one above.
+    fn is_shipped_top(&self, name: &Path) -> bool {
+        let mut grants = self.grants(Access::DELETE, name).peekable();
+        let is_top = |grant: &Grant| grant.path == name && matches!(grant.origin, Origin::Shipped { .. });
+        grants.peek().is_some() && grants.all(is_top) && !self.run_policy.run_config.policy.is_inside_root(name)
     }
 
     /// Judges creating an entry. A new repository is the run's own, unless it lies in another's `.git`, or where git
@@ -155,9 +167,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a name was that of a granted directory that the run removed, and nothing grants a directory above it.
+    /// Whether a name was that of a granted directory that the run removed, and nothing grants a directory above it. Inside the
+    /// root the workers can make it anew.
     fn has_lost_its_grant(&self, name: &Path) -> bool {
-        self.run_policy.made().may_have_been_anothers(name)
+        !self.run_policy.run_config.policy.is_inside_root(name)
+            && self.run_policy.made().may_have_been_anothers(name)
             && self.grants(Access::WRITE, name).all(|grant| grant.path == name)
             && !self.is_opened(|opened| opened.path(Access::WRITE, name))
     }

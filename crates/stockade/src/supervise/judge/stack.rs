@@ -230,8 +230,11 @@ impl PolicyStack<'_> {
 
     /// Whether Landlock lets the caller read what has this name.
     pub fn is_read_natively(&self, name: &Path) -> bool {
-        self.policies()
-            .all(|run_policy| run_policy.run_config.is_read_natively(name))
+        self.policies().all(|run_policy| {
+            // Landlock's rule went with the tree that the run removed.
+            let is_replaced = |tree: &Path| run_policy.made().may_have_been_anothers(tree);
+            run_policy.run_config.is_read_natively(name, is_replaced)
+        })
     }
 
     /// The proof for a change of directories.

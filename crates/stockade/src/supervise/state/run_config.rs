@@ -44,8 +44,9 @@ impl RunConfig {
     }
 
     /// Whether Landlock lets the run read what lies there. The tree itself is another object once it was replaced.
-    pub fn is_read_natively(&self, name: &Path) -> bool {
-        self.native.iter().any(|tree| name != tree && name.starts_with(tree))
+    pub fn is_read_natively(&self, name: &Path, is_replaced: impl Fn(&Path) -> bool) -> bool {
+        let mut trees = self.native.iter();
+        trees.any(|tree| name != tree && name.starts_with(tree) && !is_replaced(tree))
     }
 
     /// Whether it lies in a tree that was looked through before the start, or is one.
@@ -125,7 +126,9 @@ mod tests {
         let mut config = run_config(policy(Vec::new()));
         config.native = vec!["/w".into()];
         let (tree, below, beside) = (Path::new("/w"), Path::new("/w/a"), Path::new("/wa"));
-        assert!(!config.is_read_natively(tree) && config.is_read_natively(below) && !config.is_read_natively(beside));
+        let reads = |name| config.is_read_natively(name, |_| false);
+        assert!(!reads(tree) && reads(below) && !reads(beside));
+        assert!(!config.is_read_natively(below, |top| top == tree));
         assert!(config.was_looked_through(tree) && config.was_looked_through(below));
         assert!(!config.was_looked_through(beside));
     }
