@@ -454,6 +454,16 @@ fn drop_capabilities() {
     }
 }
 
+/// The names that a run left in its own home, which is gone with it; `None` if there were none.
+pub(super) fn left_in_home(report: &Report) -> Option<String> {
+    const SHOWN: usize = 2;
+    let left = &report.left_in_home;
+    let shown = left.iter().take(SHOWN).map(|name| format!("`~/{}`", visible(name)));
+    let more = if left.len() > SHOWN { " and more" } else { "" };
+    let shown: Vec<String> = shown.collect();
+    (!left.is_empty()).then(|| format!("gone with the run's own home: {}{more}", shown.join(", ")))
+}
+
 /// Says what ended a run or went wrong in Stockade itself.
 pub(super) fn say_ending(outcome: &Outcome) {
     let report = outcome.report();
@@ -465,6 +475,10 @@ pub(super) fn say_ending(outcome: &Outcome) {
     }
     if let Some(limit) = limited::ended(report) {
         note(&limit);
+    }
+    if let Some(left) = left_in_home(report) {
+        note(&left);
+        hint("a run's `~` isn't yours: write in the root, or outside of a run");
     }
 }
 

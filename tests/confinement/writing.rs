@@ -90,6 +90,7 @@ fn the_scratch_directory_is_home_writable_and_gone_afterwards() {
              print(home)",
         )
         .any_stdout()
+        .any_stderr()
         .ends();
     let scratch = ran.stdout();
     let scratch = std::path::Path::new(scratch.trim());

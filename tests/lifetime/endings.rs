@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::json;
 
 use super::harnesses::children_of;
 use super::watched::{DAEMON, PATIENCE, READY, Watched, is_stopped, with_daemon};
@@ -260,4 +261,24 @@ fn a_signal_ends_stockade_where_the_reader_of_its_output_pauses_past_the_end_of_
         assert!(ended, "it answers no {signal}");
         assert_eq!(child.wait().unwrap().code(), Some(128 + signal as i32));
     }
+}
+
+#[test]
+fn what_a_run_leaves_in_its_own_home_is_named_at_the_end() {
+    let leaves = "echo x > ~/notes.txt; git config --global alias.st status; mktemp >/dev/null; mkdir -p ~/.cache/x";
+    let ran = run()
+        .bash(leaves)
+        .profile("workspace")
+        .stderr(
+            "stockade: gone with the run's own home: `~/.gitconfig`, `~/notes.txt`\n\n\
+             hint: a run's `~` isn't yours: write in the root, or outside of a run\n",
+        )
+        .reporting()
+        .ends();
+    assert_eq!(ran.report()["left_in_home"], json!([".gitconfig", "notes.txt"]));
+    // Programs leave such names each time.
+    run()
+        .bash("mktemp >/dev/null; mktemp -d >/dev/null; echo 1 > ~/.bash_history; mkdir -p ~/.npm/_logs ~/go/bin")
+        .profile("workspace")
+        .ends();
 }

@@ -255,8 +255,8 @@ fn is_of_database(path: &Path) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// `tmpk3_x9`, `x.json.tmp`, `sedQwErTy` of `sed`, `cc9Yx2.o` of `cc1`, `0aX3b9Qz`.
-fn is_temporary(name: &str, program: &[u8]) -> bool {
+/// Whether a program made a name up: `tmpk3_x9`, `x.json.tmp`, `sedQwErTy` of `sed`, `cc9Yx2.o` of `cc1`, `0aX3b9Qz`.
+pub fn is_temporary(name: &str, program: &[u8]) -> bool {
     const RANDOM: usize = 6;
     const STARTS: [&str; 4] = ["tmp", ".tmp", "temp-", "temp_"];
     const ENDS: [&str; 7] = [".tmp", ".temp", ".part", ".lock", ".swp", ".new", "~"];

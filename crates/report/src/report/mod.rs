@@ -42,7 +42,7 @@ pub use fault::Faults;
 pub use fault::{FaultyPart, InternalFault};
 pub use grant::exact as exact_grant;
 pub use grant::{Flag, FlagGrant, PathGrant, path_of};
-pub use grant::{GrantLimits, least as least_grant};
+pub use grant::{GrantLimits, is_temporary, least as least_grant};
 pub use host::Endpoint;
 pub use host::endpoint_of;
 pub use naming::names_variable;
@@ -128,6 +128,9 @@ pub struct Report {
     pub duration_ms: u64,
     /// The mechanisms that enforced the policy.
     pub enforcement: Enforcement,
+    /// Names in the run's own home, which is gone with the run, that its user may miss.
+    #[serde(default)]
+    pub left_in_home: Vec<String>,
     /// The refused accesses, in the order in which they explain a failure.
     pub denials: Vec<Denial>,
     /// Different refusals that didn't fit into `denials`.

@@ -36,6 +36,7 @@ impl Report {
                 limits_by: "sampling".to_string(),
                 limit_noticed_by: None,
             },
+            left_in_home: Vec::new(),
             denials: Vec::new(),
             denials_dropped: 0,
             suggestion: None,

@@ -96,7 +96,7 @@ pub struct Running {
     told: Option<Told>,
     control_group: Option<ControlGroup>,
     shutdown: Option<ShutdownHandle>,
-    _scratch: Option<Scratch>,
+    scratch: Option<Scratch>,
     _cache: Option<Cache>,
     state: Option<PathBuf>,
 }
@@ -154,7 +154,7 @@ impl Running {
             told: None,
             control_group,
             shutdown,
-            _scratch: scratch,
+            scratch,
             _cache: cache,
             state,
         }
@@ -306,6 +306,11 @@ impl Running {
         };
         late.look();
         late.told().cloned().collect()
+    }
+
+    /// The names in the run's own home that its user may miss.
+    pub fn left_in_home(&self) -> Vec<String> {
+        self.scratch.as_ref().map(Scratch::left).unwrap_or_default()
     }
 
     /// After the tree's end: the bytes left in the pipes, then the end itself. It doesn't wait for the end of file, nor

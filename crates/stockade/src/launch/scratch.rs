@@ -17,6 +17,7 @@ use super::LaunchError;
 use super::removal::remove_tree;
 use crate::custody::{is_ours, make_private};
 use crate::real_path::is_there;
+use crate::report::is_temporary;
 
 /// One scratch directory; dropping it removes the tree.
 pub struct Scratch {
@@ -44,11 +45,41 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
+
+    /// The names at its top that a person may have meant for their home, at most eight.
+    pub fn left(&self) -> Vec<String> {
+        const MAX: usize = 8;
+        let entries = fs::read_dir(self.directory.path()).into_iter().flatten().flatten();
+        let kept = entries.filter(is_kept);
+        let mut names: Vec<String> = kept
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .take(MAX)
+            .collect();
+        names.sort_unstable();
+        names
+    }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = remove_tree(self.directory.path());
+    }
+}
+
+/// Whether a person may have meant an entry for their home. Programs put temporary files, histories and caches there too:
+/// names that are made up or numbered, hidden ones but for settings, and directories with more than letters in their names.
+fn is_kept(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy().into_owned();
+    let Ok(metadata) = entry.metadata() else { return false };
+    let is_numbered = name
+        .split(['.', '-', '_'])
+        .any(|part| part.len() > 3 && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_setting = ["rc", "config", "profile"].iter().any(|end| name.ends_with(end));
+    match (metadata.is_dir(), name.starts_with('.')) {
+        (true, false) => name != "go" && name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_alphabetic()),
+        (true, true) => false,
+        (false, true) => metadata.is_file() && is_setting,
+        (false, false) => metadata.is_file() && metadata.len() > 0 && !is_numbered && !is_temporary(&name, b""),
     }
 }
 
@@ -153,6 +184,32 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_person_misses_files_and_settings_and_not_what_programs_leave() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::make(&parent.path().join("scratch"), None).unwrap();
+        let at = |name: &str| scratch.path().join(name);
+        for file in [
+            "notes.txt",
+            ".gitconfig",
+            ".npmrc",
+            ".python_history",
+            ".lesshst",
+            ".wget-hsts",
+            "tmpk3_x9",
+            "sh-thd.171234",
+            "cc9Yx2Zq.o",
+            "x.tmp",
+        ] {
+            fs::write(at(file), "x").unwrap();
+        }
+        fs::write(at("empty.txt"), "").unwrap();
+        for directory in ["data", ".cache", "go", "npm-12ab", "pytest-of-ada"] {
+            fs::create_dir(at(directory)).unwrap();
+        }
+        assert_eq!(scratch.left(), [".gitconfig", ".npmrc", "data", "notes.txt"]);
+    }
 
     #[test]
     fn a_name_that_another_user_took_keeps_no_run_from_starting() {

@@ -1,6 +1,6 @@
 //! The Landlock domain of the supervisor's workers: the widest set that the policy could ever grant.
 //!
-//! A bug in the supervisor then opens no more than the policy names. The run's own domain is nested inside, since
+//! A bug in the supervisor then opens no more than the policy names, and the directory above a written tree. The run's own domain is nested inside, since
 //! Landlock lets a confined thread read the memory only of processes in its own domain or a nested one.
 
 use std::fs::File;

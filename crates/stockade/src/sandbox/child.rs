@@ -121,6 +121,7 @@ impl Child {
     fn conclude(&mut self, ending: &launch::Ending) {
         let _conclude = debug_span!("conclude").entered();
         self.report.ended(ending);
+        self.report.left_in_home = self.running.left_in_home();
         self.report.escalation = self.running.escalation();
         self.report.faults = self.running.faults();
         let late = self.running.late_secrets();
