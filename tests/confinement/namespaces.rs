@@ -73,3 +73,14 @@ fn the_kernel_knows_that_the_process_is_confined() {
                   if line.split(':')[0] in ('NoNewPrivs', 'Seccomp')])";
     run().python(code).stdout("['1', '2']\n").ends();
 }
+
+/// With a supervisor its user learns why a sandbox of the program's own can't be made.
+#[test]
+fn a_refused_namespace_is_told() {
+    run()
+        .command(["unshare", "-U", "true"])
+        .status(1)
+        .stderr_has("`unshare` was refused the system call `unshare`")
+        .any_stderr()
+        .ends();
+}

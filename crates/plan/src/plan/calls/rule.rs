@@ -217,6 +217,7 @@ impl CallRule {
             Self::Personality => &PERSONALITY,
             Self::Prctl => &requests::PRCTL,
             Self::Seccomp => &SECCOMP,
+            Self::Unshare if posture.unjudged == Unjudged::Supervised => &UNSHARE_OR_SEEN,
             Self::Unshare => &UNSHARE,
         }
     }
@@ -350,12 +351,20 @@ small_allocate!(SEEN_LARGE_ALLOCATE, SEEN_LARGE_OR_CUTTING_ALLOCATE, Action::Not
 /// `CLONE_FS | CLONE_FILES | CLONE_SYSVSEM`: a process may unshare these without a new namespace.
 const UNSHARED: u32 = 0x0004_0600;
 
+const UNSHARING: Case = Case {
+    when: &[Condition::low(0, Test::NoBit(!UNSHARED)), Condition::short(0)],
+    then: Action::Allow,
+};
+
 static UNSHARE: Verdict = Verdict {
-    cases: &[Case {
-        when: &[Condition::low(0, Test::NoBit(!UNSHARED)), Condition::short(0)],
-        then: Action::Allow,
-    }],
+    cases: &[UNSHARING],
     otherwise: EPERM,
+};
+
+/// The supervisor refuses the rest, and records it.
+static UNSHARE_OR_SEEN: Verdict = Verdict {
+    cases: &[UNSHARING],
+    otherwise: Action::Notify,
 };
 
 /// The `pid` of calls that may act on the calling thread alone, which is 0. Threads can't name each other by id here:
