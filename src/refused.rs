@@ -10,7 +10,7 @@ use super::message::Failure;
 use stockade_policy::policy::{git_directory, is_powerful_socket};
 use stockade_policy::profile::visible;
 use stockade_report::audit::Seen;
-use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, NO_ADDRESS, Report};
+use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, NO_ADDRESS, RefusingRule, Report};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -186,10 +186,12 @@ fn openings(kept: &[&Denial]) -> Hint {
         let name = shortened(&quoted(name));
         return (format!("add `{name}` to `.gitignore`: git leaves it out then"), None);
     }
-    let flag = kept.iter().find_map(|denial| denial.grant.as_ref());
+    let flag = kept
+        .iter()
+        .find_map(|denial| denial.grant.clone().or_else(|| of_home(denial)));
     match flag {
         Some(words) => (
-            format!("once: `{}`;", command_line(words)),
+            format!("once: `{}`;", command_line(&words)),
             Some("for good: `[secrets] open` in `config.toml`".into()),
         ),
         None if kept.iter().all(|denial| denial.target.ends_with("/.git")) => (
@@ -204,6 +206,13 @@ fn openings(kept: &[&Denial]) -> Hint {
             None,
         ),
     }
+}
+
+/// The flag that opens a guarded file with a place of its own in a home, which no question opens.
+fn of_home(denial: &Denial) -> Option<Vec<OsString>> {
+    let is_guarded = |rule: &RefusingRule| rule.origin == "built in" && rule.text.starts_with("guarded path ");
+    let is_one = denial.rule.as_ref().is_some_and(is_guarded) && is_opened_by_path(denial);
+    is_one.then(|| vec!["--write-guarded".into(), (&denial.target).into()])
 }
 
 /// Whether a line of the user's own configuration opens it. What git obeys in a git directory stays closed.
@@ -471,7 +480,7 @@ fn reason(denial: &Denial) -> String {
         }
         None => "nothing grants it".to_string(),
         Some(rule) if [NO_ADDRESS, GRANT_GONE].contains(&rule.text.as_str()) => rule.text.clone(),
-        Some(rule) if denial.grant.is_some() => visible(&rule.text).into_owned(),
+        Some(rule) if denial.grant.is_some() || of_home(denial).is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))
         }
@@ -677,6 +686,20 @@ mod tests {
 
         hint: only `[secrets] open` in your `config.toml` opens it, by its path
         ");
+    }
+
+    #[test]
+    fn a_guarded_file_of_a_home_is_told_with_the_flag_that_opens_it() {
+        let rule = RefusingRule {
+            text: "guarded path `/home/ada/.bashrc`".into(),
+            origin: "built in".into(),
+        };
+        let denial = Denial {
+            rule: Some(rule),
+            ..denial(Kind::Write, "/home/ada/.bashrc")
+        };
+        assert_eq!(openings(&[&denial]).0, "once: `--write-guarded /home/ada/.bashrc`;");
+        assert_eq!(reason(&denial), "guarded path `/home/ada/.bashrc`");
     }
 
     #[test]
