@@ -14,7 +14,7 @@ use super::super::layers::{Here, UnknownAgent};
 use super::super::message::Failure;
 use stockade::Sandbox;
 use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
-use stockade_policy::profile::{Catalog, SHIPPED, visible};
+use stockade_policy::profile::{Catalog, SHIPPED, names_profile_file, visible};
 
 /// Serves until the client leaves.
 pub fn serve(task: &Serve) -> Result<u8, Failure> {
@@ -98,8 +98,7 @@ const MAX_AT_ONCE: usize = 64;
 
 /// A profile with its name for clients, and the word for the flag of a run.
 fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Profile, Failure> {
-    let is_file = name_or_file.contains('/') || name_or_file.ends_with(".toml");
-    let argument = match is_file {
+    let argument = match names_profile_file(name_or_file) {
         true => directory.join(name_or_file).to_string_lossy().into_owned(),
         false => name_or_file.to_string(),
     };
