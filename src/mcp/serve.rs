@@ -12,8 +12,9 @@ use super::super::REFUSED;
 use super::super::args::Serve;
 use super::super::layers::{Here, UnknownAgent};
 use super::super::message::Failure;
+use super::super::profile::{compare, line};
 use stockade::Sandbox;
-use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
+use stockade_mcp_serve::{AGENT, Profile, Profiles, ProfilesError, ServeError, Settings};
 use stockade_policy::profile::{Catalog, SHIPPED, names_profile_file, visible};
 
 /// Serves until the client leaves.
@@ -32,9 +33,14 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
         .iter()
         .map(|(name, _)| find(name))
         .collect::<Result<Vec<_>, _>>()?;
-    let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
-        Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
-    })?;
+    let beyond = |less: &Profile, more: &Profile| {
+        let names = [more.argument.as_str(), less.argument.as_str()];
+        match compare(&catalog, &here.surroundings, names, &here.root) {
+            Ok(differences) => differences.widens.iter().map(line).collect(),
+            Err(error) => vec![Failure::new(REFUSED, &error).message],
+        }
+    };
+    let profiles = Profiles::within(ceiling, default, shipped, beyond).map_err(unserved)?;
     let sandboxes = sandboxes(task, &profiles)?;
     let root_directory = directory(task, &sandboxes, &here)?;
     let mut written: Vec<PathBuf> = sandboxes.iter().flat_map(Sandbox::trees_of_runs).collect();
@@ -59,6 +65,22 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
                 .hint("`stockade mcp serve` is started by an MCP client, which talks to it"))
         }
         Err(error) => Err(Failure::new(REFUSED, &error)),
+    }
+}
+
+/// A choice of profiles that can't be served.
+fn unserved(error: ProfilesError) -> Failure {
+    let failure = Failure::new(REFUSED, &error);
+    match error {
+        ProfilesError::Beyond { ceiling, grants, .. } => Failure {
+            details: grants,
+            ..failure.hint(format!(
+                "take that out of the profile, or leave `--profile` out: calls then run in `{ceiling}`"
+            ))
+        },
+        ProfilesError::Trusted | ProfilesError::ExtendsTrusted(_) => {
+            failure.hint("name a narrower profile: `--ceiling workspace`, for example")
+        }
     }
 }
 
