@@ -130,7 +130,15 @@ pub fn requested(request: &EscalationRequest) -> Vec<FlagGrant> {
         return Vec::new();
     };
     let read: Option<Vec<FlagGrant>> = grants.iter().map(|words| flag_grant(words)).collect();
-    read.unwrap_or_default()
+    let mut read = read.unwrap_or_default();
+    // A question about an address of localhost offers the name, which is both: the access is of the one alone.
+    if let [FlagGrant::Host(host)] = &mut read[..]
+        && let Ok(address) = HostPattern::parse(&request.evidence.target)
+        && address.clone().localhost_for_its_addresses() == *host
+    {
+        *host = address;
+    }
+    read
 }
 
 fn flag_grant(words: &[String]) -> Option<FlagGrant> {
