@@ -165,6 +165,17 @@ fn a_tools_host_is_granted_where_it_is_an_address_of_localhost() {
     assert!(!connects("[::1]") && !connects("10.0.0.1"));
 }
 
+/// No one watches, so nothing is waited for.
+#[test]
+fn a_question_at_a_socket_that_no_one_watches_is_a_no_at_once() {
+    let place = Place::new();
+    let mut client = Start::wrapped(&["--ask", "socket"]).start(&place);
+    let begun = std::time::Instant::now();
+    assert!(is_error(&client.call("write", json!({ "path": place.path("x") }))));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15));
+    client.end();
+}
+
 /// An earlier run may have made the link.
 #[test]
 fn no_link_of_the_root_leads_a_tools_grants_or_the_clients_roots_elsewhere() {

@@ -50,6 +50,17 @@ fn garbage_gets_an_error_or_nothing_and_the_session_goes_on() {
     assert_eq!(session.ends(), Some(0));
 }
 
+/// No one watches, so nothing is waited for.
+#[test]
+fn a_question_that_no_one_watches_for_is_a_no_at_once() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &["--ask", "socket", "--ceiling", "readonly"], None);
+    let begun = std::time::Instant::now();
+    let result = session.run("echo >>x");
+    assert_eq!(result["structuredContent"]["status"], "permission_denied", "{result}");
+    assert!(begun.elapsed() < Duration::from_secs(15));
+}
+
 // promise: others.5
 #[test]
 fn a_client_reads_no_file_for_naming_it_as_a_script() {
