@@ -89,6 +89,12 @@ impl Rules {
         is_allowed && !self.deny_tools.iter().any(|known| known == tool)
     }
 
+    /// The tools that the configuration names.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        let lists = self.allow_tools.iter().flatten().chain(&self.deny_tools);
+        lists.chain(self.tools.keys()).map(String::as_str)
+    }
+
     /// Whether calls of all these tools, and at least one, have what is requested.
     pub fn grant<'t>(&self, mut running: impl Iterator<Item = &'t str>, requested: &[FlagGrant]) -> bool {
         let has = |tool: &str| {
