@@ -71,6 +71,27 @@ fn parameters_that_dont_fit_are_told_with_what_is_missing() {
     assert_eq!(session.ask("ping", &json!({}))["result"], json!({}));
 }
 
+#[test]
+fn a_path_from_the_home_is_refused_in_words() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    for (tool, arguments) in [
+        ("check", json!({ "action": "read", "path": "~/x" })),
+        (
+            "run_command",
+            json!({ "command": "true", "grants": { "read": ["~/x"] } }),
+        ),
+        (
+            "run_command",
+            json!({ "command": "true", "grants": { "write": ["~"] } }),
+        ),
+    ] {
+        let result = session.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(text(&result).contains("isn't expanded here"), "{result}");
+    }
+}
+
 /// No one watches, so nothing is waited for.
 #[test]
 fn a_question_that_no_one_watches_for_is_a_no_at_once() {
