@@ -883,11 +883,7 @@ fn of_words(text: &str, words: &[OsString]) -> Failure {
     let (message, rest) = said.split_once("\n\n").unwrap_or((said, ""));
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let marked = |mark: &str| rest.lines().find_map(|line| line.trim_start().strip_prefix(mark));
-    let task = words
-        .get(1)
-        .and_then(|word| word.to_str())
-        .filter(|word| message_is_of(word, &message));
-    let help = || match task {
+    let help = || match task_of(words) {
         Some(task) => format!("`stockade {task} --help` shows what it takes"),
         None => "`stockade --help` lists the tasks".to_owned(),
     };
@@ -905,9 +901,18 @@ fn of_words(text: &str, words: &[OsString]) -> Failure {
     })
 }
 
-/// Whether a message is about the words of a task, and not about which task it is.
-fn message_is_of(task: &str, message: &str) -> bool {
-    !task.starts_with('-') && !message.contains(&format!("subcommand '{task}'"))
+/// The task that the words name, as far as there is one.
+fn task_of(words: &[OsString]) -> Option<String> {
+    let mut command = Arguments::defined();
+    let mut names = Vec::new();
+    for word in words.iter().skip(1) {
+        let Some(task) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
+            break;
+        };
+        names.push(task.get_name().to_owned());
+        command = task.clone();
+    }
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 /// Literals in backticks, which clap has in single quotes.

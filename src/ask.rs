@@ -11,6 +11,8 @@ pub enum Ask {
     Terminal,
     /// `stockade approvals`, in another terminal.
     Socket,
+    /// The same where one watches, else no one: the client of a server waits for its answer too.
+    Watched,
     /// A program.
     Command(String),
     /// The program that started Stockade, over a descriptor of this number.
@@ -27,6 +29,7 @@ impl FromStr for Ask {
             "auto" => Ok(Ask::Auto),
             "terminal" => Ok(Ask::Terminal),
             "socket" => Ok(Ask::Socket),
+            "watched" => Ok(Ask::Watched),
             "never" => Ok(Ask::Never),
             _ => {
                 let command = text.strip_prefix("command=").filter(|text| !text.trim().is_empty());

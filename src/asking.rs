@@ -31,6 +31,7 @@ pub fn approver(run: &Run) -> Result<Option<Arc<dyn Approver>>, Failure> {
             Ok(terminal) => Ok(Some(Arc::new(terminal))),
             Err(error) => Err(Failure::new(REFUSED, &error).hint(error.hint())),
         },
+        Ask::Watched => Ok(state().map(|state| Arc::new(SocketApprover::new(state, Waiting::OnlyWatched)) as _)),
         Ask::Socket => match state() {
             Some(state) => Ok(Some(Arc::new(SocketApprover::new(state, Waiting::ForSomebody)))),
             None => Err(

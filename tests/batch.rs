@@ -302,6 +302,22 @@ fn a_job_gets_no_profile_and_no_root_that_the_flags_do_not_give() {
 }
 
 #[test]
+fn a_job_names_an_allowed_file_by_its_path_or_its_name() {
+    let place = Place::new();
+    let text = "version = 1\nname = \"m3\"\ndescription = \"own\"\nextends = \"workspace\"\n";
+    let path = place.file("~/m3.toml", text);
+    let path = path.to_str().unwrap();
+    let job = |profile: &str| json!({"shell": "pwd", "profile": profile});
+    write(&place, &[job("m3"), job(path), job("m4")]);
+    let finished = batch(&place, &["--profile", "readonly", "--allow-profile", path]);
+    let rows = rows(&finished.stdout());
+    for row in &rows[..2] {
+        assert_eq!(row["status"], "completed", "{row}");
+    }
+    assert_eq!(rows[2]["status"], "not_started", "{}", rows[2]);
+}
+
+#[test]
 fn a_job_that_leads_the_root_elsewhere_moves_no_later_job() {
     for (begins, swap) in [
         (

@@ -202,6 +202,11 @@ fn wrong_words_are_told_as_everything_else() {
             "invalid value `0` for `--last <NTH>`: it is a number from 1 on, which is the newest run\n\n\
              hint: `stockade explain --help` shows what it takes\n",
         ),
+        (
+            &["mcp", "serve", "--ask", "terminal"],
+            "invalid value `terminal` for `--ask <WHERE>`: it is `client`, `auto`, `socket`, `command=TEXT` or `never`\n\n\
+             hint: `stockade mcp serve --help` shows what it takes\n",
+        ),
     ] {
         let said = stockade(&place, words);
         assert_eq!(

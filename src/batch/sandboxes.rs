@@ -107,12 +107,24 @@ impl<'a> Sandboxes<'a> {
         Ok(sandbox.foreign_commands(self.written.iter().cloned()))
     }
 
-    /// A job's profile: one within the batch's, or one that the user named for jobs.
+    /// A job's profile: one within the batch's, or one that the user named for jobs, by the same word or by its name.
     fn profile(&self, job: &Job) -> Result<Option<String>, JobError> {
         let Some(named) = &job.profile else { return Ok(None) };
         let own = &self.acting.profile;
         if named == LOWEST || is_within(named, own) || self.allowed.contains_key(named.as_str()) {
             return Ok(Some(named.clone()).filter(|named| named != own));
+        }
+        let is_called = |acting: &Acting| {
+            let sandbox = acting.loaded();
+            sandbox.is_some_and(|sandbox| sandbox.loaded_profile().name == *named)
+        };
+        if is_called(&self.acting) {
+            return Ok(None);
+        }
+        let mut called = self.allowed.iter().filter(|(_, acting)| is_called(acting));
+        // Of two with one name neither is meant.
+        if let (Some((word, _)), None) = (called.next(), called.next()) {
+            return Ok(Some((*word).to_owned()));
         }
         Err(
             JobError::new(format!("`profile` `{named}` isn't within the batch's, `{own}`"))

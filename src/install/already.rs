@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use stockade_install::{Program, Scope, Server, wrap_flags};
-use stockade_policy::profile::visible;
+use stockade_policy::profile::{names_profile_file, visible};
 use stockade_text::mask;
 use stockade_text::quote::command_line;
 
@@ -58,7 +58,7 @@ pub fn remarks(program: &Program, standing: Standing<'_>) -> Vec<String> {
 }
 
 /// Each flag with its value; that of a switch is the next word, which a remark may show without harm.
-fn pairs(flags: &[String]) -> impl Iterator<Item = (&str, &str)> {
+pub fn pairs(flags: &[String]) -> impl Iterator<Item = (&str, &str)> {
     let value = |at: usize| flags.get(at + 1).map_or("", String::as_str);
     let flag = move |(at, word): (usize, &'_ String)| -> Option<usize> { word.starts_with("--").then_some(at) };
     let found: Vec<usize> = flags.iter().enumerate().filter_map(flag).collect();
@@ -70,12 +70,7 @@ fn pairs(flags: &[String]) -> impl Iterator<Item = (&str, &str)> {
 fn remark((flag, value): (&str, &str), standing: Standing<'_>) -> Option<String> {
     let in_project = standing.scope == Scope::Project;
     match flag {
-        "--profile" if value == TRUSTED => Some("it runs in `trusted`, which confines nothing".into()),
-        "--profile" if is_of_project(value, standing) => Some(format!(
-            "its profile `{}` is a file of the project, whose authors say what it allows",
-            visible(value)
-        )),
-        "--profile" => None,
+        "--profile" => of_profile(value, standing),
         "--env" if value.contains('=') && in_project => Some(format!("the project's file has `{flag} NAME=VALUE`")),
         flag if TAME.contains(&flag) || !in_project => None,
         flag => Some(format!(
@@ -86,11 +81,30 @@ fn remark((flag, value): (&str, &str), standing: Standing<'_>) -> Option<String>
     }
 }
 
+/// What a person has to know about the profile.
+pub fn of_profile(name: &str, standing: Standing<'_>) -> Option<String> {
+    match name {
+        TRUSTED => Some(format!("it runs in `{TRUSTED}`, which confines nothing")),
+        name if is_of_project(name, standing) => Some(format!(
+            "its profile `{}` is a file of the project, whose authors say what it allows",
+            visible(name)
+        )),
+        _ => None,
+    }
+}
+
+/// Whether a line of `mcp wrap` confines nothing.
+pub fn is_trusted(program: &Program) -> bool {
+    let flags = wrap_flags(program).unwrap_or_default();
+    pairs(flags).any(|pair| pair == ("--profile", TRUSTED))
+}
+
 /// Whether a profile is a file that the project may hold. What a relative path means is up to the client.
 fn is_of_project(profile: &str, standing: Standing<'_>) -> bool {
     let path = Path::new(profile);
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let own = standing.server.project.as_deref().map(Path::new);
     let mut roots = std::iter::once(standing.root).chain(own);
-    profile.contains('/') && (path.is_relative() || roots.any(|root| real.starts_with(root) || path.starts_with(root)))
+    names_profile_file(profile)
+        && (path.is_relative() || roots.any(|root| real.starts_with(root) || path.starts_with(root)))
 }

@@ -5,17 +5,18 @@ use std::io::Write;
 
 use serde_json::json;
 
+use super::already;
 use super::args::{McpInstall, McpStatus, McpUninstall, Where};
 use super::own::Own;
 use super::place;
-use super::plan::{Plan, Planner};
+use super::plan::{Plan, Planner, lacking};
 use super::write::{Change, UNWRITTEN, carry_out};
-use crate::layers::unprinted;
+use crate::layers::{Here, unprinted};
 use crate::message::{Failure, note_empty};
 use crate::{REFUSED, to_output};
 use stockade_install::{
-    Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, parse, reprofile, servers, unwrap,
-    wrap, wrap_flags, wrapped,
+    Client, Places, Scope, Server, ServerFile, SettingsFile, Start, Wrap, Wrapped, amend, parse, servers, unwrap, wrap,
+    wrap_flags, wrapped,
 };
 use stockade_policy::profile::visible;
 use stockade_text::mask;
@@ -28,35 +29,39 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     let settings = Settings::read(task.client, &task.place, &places, &task.server)?;
     let profile = task.profile.as_deref().map(place::profile).transpose()?;
     let own = Own::here(&places)?;
+    let here = Here::load(Some(&places.root))?;
     let planner = Planner {
         scope: settings.scope,
         places: &places,
         own: &own,
         profile,
+        layers: Some(&here.layers),
     };
     to_output(|out| {
         let mut changes = Vec::new();
         let mut warnings = Vec::new();
         for found in settings.found {
             writeln!(out, "{}", visible(&found.file.path().to_string_lossy())).map_err(unprinted)?;
-            let (mut wraps, mut reprofiled) = (Vec::new(), Vec::new());
+            let (mut wraps, mut amended) = (Vec::new(), Vec::new());
             for server in &found.servers {
                 let plan = planner.plan(server);
                 let remarks = planner.warnings(server, &plan);
                 warnings.extend(remarks.iter().map(|remark| format!("`{}`: {remark}", name(server))));
                 let said = match plan {
-                    Plan::Wrap { flags, why } => {
+                    Plan::Wrap { flags, why, .. } => {
                         let said = format!("{} ({why})", command_line(&mask::words(&flags)));
                         wraps.push(Wrap { server, flags });
                         said
                     }
-                    Plan::Reprofile(program) => {
-                        reprofiled.push(server);
-                        let flags = wrap_flags(&program).unwrap_or_default();
-                        format!(
-                            "{} (another profile, the rest as before)",
-                            command_line(&mask::words(flags))
-                        )
+                    Plan::Amend { amendment, program } => {
+                        let what = match (&amendment.profile, amendment.flags.is_empty()) {
+                            (Some(_), true) => "another profile",
+                            (None, _) => "with what was added to its variables",
+                            (Some(_), false) => "another profile, and what was added to its variables",
+                        };
+                        amended.push((server, amendment));
+                        let flags = command_line(&mask::words(wrap_flags(&program).unwrap_or_default()));
+                        format!("{flags} ({what}, the rest as before)")
                     }
                     Plan::Keep(why) => format!("left as it is: {why}"),
                     Plan::Unconfined(why) => format!("left UNCONFINED: {why}"),
@@ -66,10 +71,7 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
             let text = found.file.text().unwrap_or_default();
             let (format, tables) = (found.place.format, found.place.tables);
             let new = wrap(text, format, tables, &wraps, own.path())
-                .and_then(|new| match &planner.profile {
-                    Some(profile) => reprofile(&new, format, tables, &reprofiled, profile),
-                    None => Ok(new),
-                })
+                .and_then(|new| amend(&new, format, tables, &amended))
                 .map_err(|why| unwritten(&found.file, &why))?;
             if new != text {
                 let has_ours = found.servers.iter().any(is_wrapped);
@@ -81,7 +83,8 @@ pub fn mcp_install(task: &McpInstall) -> Result<u8, Failure> {
     })
 }
 
-/// Carries out `stockade mcp status`: no client without settings is named.
+/// Carries out `stockade mcp status`: no client without settings is named. A file that can't be read is told, and the others are
+/// shown.
 pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> {
     let place = |project| Where {
         project,
@@ -91,6 +94,7 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
     let places = place::places(&place(task.project))?;
     let own = Own::here(&places)?;
     let (mut is_any, mut is_unconfined) = (false, false);
+    let mut failed = None;
     let mut looked_at = HashSet::new();
     let scopes: &[bool] = if task.project { &[true] } else { &[false, true] };
     for (place, client) in scopes
@@ -104,7 +108,11 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
             {
                 continue;
             }
-            Err(failure) => return Err(failure),
+            Err(failure) => {
+                failure.print();
+                failed.get_or_insert(failure.exit_code);
+                continue;
+            }
         };
         // In the home directory some files are both the user's and the project's.
         settings
@@ -115,16 +123,10 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
             places: &places,
             own: &own,
             profile: None,
+            layers: None,
         };
         for server in settings.found.iter().flat_map(|found| &found.servers) {
-            let (standing, said) = match planner.plan(server) {
-                Plan::Keep(said) => ("kept", said),
-                Plan::Wrap { .. } | Plan::Reprofile(_) => (
-                    "unconfined",
-                    format!("not confined; `{}` confines it", installing(client, &place)),
-                ),
-                Plan::Unconfined(why) => ("unconfined", format!("not confined: {why}")),
-            };
+            let (standing, said) = standing(&planner, server, &installing(client, &place));
             (is_any, is_unconfined) = (true, is_unconfined || standing == "unconfined");
             let root = place.project.then(|| places.root.to_string_lossy().into_owned());
             let server = Server {
@@ -142,8 +144,35 @@ pub fn mcp_status(task: &McpStatus, out: &mut dyn Write) -> Result<u8, Failure> 
             writeln!(out, "{line}").map_err(unprinted)?;
         }
     }
-    note_empty("server in the settings of an MCP client", !is_any, task.json);
-    Ok(u8::from(is_unconfined))
+    note_empty(
+        "server in the settings of an MCP client",
+        !is_any && failed.is_none(),
+        task.json,
+    );
+    Ok(failed.unwrap_or(u8::from(is_unconfined)))
+}
+
+/// Whether a server is confined, and the words for it. `installing` is the line that changes its own.
+fn standing(planner: &Planner<'_>, server: &Server, installing: &str) -> (&'static str, String) {
+    match (planner.plan(server), &server.start) {
+        (Plan::Keep(_) | Plan::Amend { .. }, Start::Program(program)) if already::is_trusted(program) => {
+            let why = "it runs in `trusted`, which confines nothing";
+            ("unconfined", format!("not confined: {why}"))
+        }
+        (Plan::Amend { .. }, Start::Program(program)) => {
+            let names: Vec<&str> = lacking(program).collect();
+            let (said, names) = (already::said(program), names.join("`, `"));
+            (
+                "kept",
+                format!("{said}; without `{names}` of its variables, which `{installing}` adds"),
+            )
+        }
+        (Plan::Keep(said), _) => ("kept", said),
+        (Plan::Unconfined(why), _) => ("unconfined", format!("not confined: {why}")),
+        (Plan::Wrap { .. } | Plan::Amend { .. }, _) => {
+            ("unconfined", format!("not confined; `{installing}` confines it"))
+        }
+    }
 }
 
 /// The line that wraps the servers of these settings.

@@ -10,6 +10,7 @@ use crate::message::Failure;
 use stockade::Sandbox;
 use stockade::internal::Surroundings;
 use stockade_install::{Places, Scope};
+use stockade_policy::profile::names_profile_file;
 
 /// The user's or the project's settings.
 pub fn scope(place: &Where) -> Scope {
@@ -40,7 +41,7 @@ pub fn places(place: &Where) -> Result<Places, Failure> {
 
 /// A profile as settings name it: it has to exist, and a file is named by its whole path.
 pub fn profile(name: &str) -> Result<String, Failure> {
-    let name = match name.contains('/') {
+    let name = match names_profile_file(name) {
         true => {
             let path = std::path::absolute(name).map_err(|error| Failure::new(REFUSED, &error))?;
             path.to_string_lossy().into_owned()

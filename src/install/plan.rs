@@ -4,8 +4,9 @@ use super::already::{self, Standing};
 use super::own::Own;
 use super::steering;
 use stockade_install::{
-    Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, with_profile, wrapped,
+    Amendment, Places, Program, Scope, Server, Start, Wrapped, propose, starts_elsewhere, wrap_flags, wrapped,
 };
+use stockade_judge::Layers;
 use stockade_policy::profile::visible;
 
 /// What becomes of a server.
@@ -13,13 +14,20 @@ use stockade_policy::profile::visible;
 pub enum Plan {
     /// It is started by `stockade mcp wrap` with these flags.
     Wrap {
+        /// The profile among them, if any.
+        profile: Option<String>,
         /// The flags.
         flags: Vec<String>,
         /// Why these.
         why: String,
     },
-    /// Stockade wraps it already, and its line gets another profile: this becomes of it.
-    Reprofile(Box<Program>),
+    /// Stockade wraps it already, and its line changes.
+    Amend {
+        /// What changes.
+        amendment: Amendment,
+        /// What becomes of it.
+        program: Box<Program>,
+    },
     /// It stays as it is: there is no program, or Stockade starts it.
     Keep(String),
     /// It stays as it is, and may start a program that nothing confines.
@@ -37,6 +45,8 @@ pub struct Planner<'p> {
     pub own: &'p Own,
     /// The profile for all of them.
     pub profile: Option<String>,
+    /// The configuration that a wrapped server finds; `None` where no line is written.
+    pub layers: Option<&'p Layers>,
 }
 
 impl Planner<'_> {
@@ -52,12 +62,18 @@ impl Planner<'_> {
             return Plan::Unconfined(why);
         }
         if self.own.is(&program.command) {
-            let profile = self.profile.as_deref();
-            return match profile.and_then(|profile| with_profile(program, profile)) {
-                Some(args) => Plan::Reprofile(Box::new(Program {
-                    args,
-                    ..(**program).clone()
-                })),
+            let amendment = Amendment {
+                profile: self.profile.clone(),
+                flags: flags_of(lacking(program)),
+            };
+            return match amendment.of(program) {
+                Some(args) => Plan::Amend {
+                    amendment,
+                    program: Box::new(Program {
+                        args,
+                        ..(**program).clone()
+                    }),
+                },
                 None => Plan::Keep(already::said(program)),
             };
         }
@@ -77,29 +93,41 @@ impl Planner<'_> {
         match (plan, &server.start) {
             (Plan::Unconfined(why), _) => vec![format!("nothing confines it: {why}")],
             (Plan::Keep(_), Start::Program(program)) => already::remarks(program, standing),
-            (Plan::Reprofile(program), _) => already::remarks(program, standing),
-            (Plan::Wrap { .. }, Start::Program(program)) if wrapped(program) != Wrapped::No => vec![format!(
-                "it starts `{}`, which isn't this program and is wrapped as any other; where that is an older Stockade, \
-                 answer no, and let `mcp uninstall` take it out first",
-                visible(&program.command)
-            )],
+            (Plan::Amend { program, .. }, _) => already::remarks(program, standing),
+            (Plan::Wrap { profile, .. }, Start::Program(program)) => {
+                let older = (wrapped(program) != Wrapped::No).then(|| {
+                    format!(
+                        "it starts `{}`, which isn't this program and is wrapped as any other; where that is an older \
+                         Stockade, answer no, and let `mcp uninstall` take it out first",
+                        visible(&program.command)
+                    )
+                });
+                let of_profile = profile.as_deref().and_then(|name| already::of_profile(name, standing));
+                older.into_iter().chain(of_profile).collect()
+            }
             _ => Vec::new(),
         }
     }
 
     fn wrap(&self, server: &Server, program: &Program) -> Plan {
-        let (profile, grants, why) = match &self.profile {
-            Some(profile) => (profile.clone(), Vec::new(), "as `--profile` says".to_string()),
-            None => {
+        let configured = self.layers.and_then(|layers| layers.mcp_server(&server.name).profile);
+        let (profile, grants, why) = match (&self.profile, configured) {
+            (Some(profile), _) => (Some(profile.clone()), Vec::new(), "as `--profile` says".to_string()),
+            // A flag would override it.
+            (None, Some(profile)) => (None, Vec::new(), format!("the profile `{profile}` of `config.toml`")),
+            (None, None) => {
                 let proposal = propose(program, self.scope, &self.places.home);
-                (proposal.profile.to_string(), proposal.grants, proposal.why)
+                (Some(proposal.profile.to_string()), proposal.grants, proposal.why)
             }
         };
-        let mut flags = vec!["--profile".to_string(), profile];
+        let mut flags: Vec<String> = profile
+            .iter()
+            .flat_map(|name| ["--profile".into(), name.clone()])
+            .collect();
         flags.extend(named(&server.name));
-        flags.extend(variables(program));
+        flags.extend(flags_of(variables(program)));
         flags.extend(grants);
-        Plan::Wrap { flags, why }
+        Plan::Wrap { profile, flags, why }
     }
 }
 
@@ -112,9 +140,23 @@ fn named(name: &str) -> Vec<String> {
 }
 
 /// The client's configuration has them for the server, so they are passed; others of the client aren't.
-fn variables(program: &Program) -> impl Iterator<Item = String> {
-    let names = program.variables.iter().map(|variable| variable.name.clone());
+fn variables(program: &Program) -> impl Iterator<Item = &str> {
+    let names = program.variables.iter().map(|variable| variable.name.as_str());
     // With `=` the flag would set a variable.
-    let names = names.filter(|name| !name.is_empty() && !name.contains('=') && !name.starts_with('-'));
-    names.flat_map(|name| ["--env".to_string(), name])
+    names.filter(|name| !name.is_empty() && !name.contains('=') && !name.starts_with('-'))
+}
+
+/// The variables of the entry that its line of `mcp wrap` doesn't name.
+pub fn lacking(program: &Program) -> impl Iterator<Item = &str> {
+    let flags = wrap_flags(program);
+    variables(program).filter(move |name| {
+        let is_named = |value: &str| value.split('=').next() == Some(name);
+        !already::pairs(flags.unwrap_or_default()).any(|(flag, value)| flag == "--env" && is_named(value))
+    })
+}
+
+fn flags_of<'v>(variables: impl Iterator<Item = &'v str>) -> Vec<String> {
+    variables
+        .flat_map(|name| ["--env".to_string(), name.to_string()])
+        .collect()
 }

@@ -12,9 +12,10 @@ use super::super::REFUSED;
 use super::super::args::Serve;
 use super::super::layers::{Here, UnknownAgent};
 use super::super::message::Failure;
+use super::super::profile::{compare, line};
 use stockade::Sandbox;
-use stockade_mcp_serve::{AGENT, Profile, Profiles, ServeError, Settings};
-use stockade_policy::profile::{Catalog, SHIPPED, visible};
+use stockade_mcp_serve::{AGENT, Profile, Profiles, ProfilesError, ServeError, Settings};
+use stockade_policy::profile::{Catalog, SHIPPED, names_profile_file, visible};
 
 /// Serves until the client leaves.
 pub fn serve(task: &Serve) -> Result<u8, Failure> {
@@ -32,9 +33,14 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
         .iter()
         .map(|(name, _)| find(name))
         .collect::<Result<Vec<_>, _>>()?;
-    let profiles = Profiles::within(ceiling, default, shipped).map_err(|error| {
-        Failure::new(REFUSED, &error).hint("name a narrower profile: `--ceiling workspace`, for example")
-    })?;
+    let beyond = |less: &Profile, more: &Profile| {
+        let names = [more.argument.as_str(), less.argument.as_str()];
+        match compare(&catalog, &here.surroundings, names, &here.root) {
+            Ok(differences) => differences.widens.iter().map(line).collect(),
+            Err(error) => vec![Failure::new(REFUSED, &error).message],
+        }
+    };
+    let profiles = Profiles::within(ceiling, default, shipped, beyond).map_err(unserved)?;
     let sandboxes = sandboxes(task, &profiles)?;
     let root_directory = directory(task, &sandboxes, &here)?;
     let mut written: Vec<PathBuf> = sandboxes.iter().flat_map(Sandbox::trees_of_runs).collect();
@@ -59,6 +65,22 @@ pub fn serve(task: &Serve) -> Result<u8, Failure> {
                 .hint("`stockade mcp serve` is started by an MCP client, which talks to it"))
         }
         Err(error) => Err(Failure::new(REFUSED, &error)),
+    }
+}
+
+/// A choice of profiles that can't be served.
+fn unserved(error: ProfilesError) -> Failure {
+    let failure = Failure::new(REFUSED, &error);
+    match error {
+        ProfilesError::Beyond { ceiling, grants, .. } => Failure {
+            details: grants,
+            ..failure.hint(format!(
+                "take that out of the profile, or leave `--profile` out: calls then run in `{ceiling}`"
+            ))
+        },
+        ProfilesError::Trusted | ProfilesError::ExtendsTrusted(_) => {
+            failure.hint("name a narrower profile: `--ceiling workspace`, for example")
+        }
     }
 }
 
@@ -98,8 +120,7 @@ const MAX_AT_ONCE: usize = 64;
 
 /// A profile with its name for clients, and the word for the flag of a run.
 fn profile(name_or_file: &str, catalog: &Catalog, directory: &Path) -> Result<Profile, Failure> {
-    let is_file = name_or_file.contains('/') || name_or_file.ends_with(".toml");
-    let argument = match is_file {
+    let argument = match names_profile_file(name_or_file) {
         true => directory.join(name_or_file).to_string_lossy().into_owned(),
         false => name_or_file.to_string(),
     };

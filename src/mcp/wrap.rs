@@ -155,7 +155,6 @@ struct Asking {
 impl Asking {
     fn of(run: &Run, rules: &Rules, state: Option<&Path>) -> Result<Asking, Failure> {
         let has_rules = rules.roots.is_some() || rules.tools.values().any(|grants| !grants.is_empty());
-        let socket = |waiting| state.map(|state| Arc::new(SocketApprover::new(state.to_path_buf(), waiting)));
         let none = |is_ours| Asking {
             is_ours,
             forms: false,
@@ -173,21 +172,18 @@ impl Asking {
             }
         };
         Ok(match &run.ask {
-            Ask::Auto => {
-                let socket = socket(Waiting::OnlyWatched);
+            // Nothing waits for a person to come and watch: the client would give its server up meanwhile.
+            Ask::Auto | Ask::Socket | Ask::Watched => {
+                let socket =
+                    state.map(|state| Arc::new(SocketApprover::new(state.to_path_buf(), Waiting::OnlyWatched)));
                 let watched = socket.clone();
                 Asking {
-                    forms: true,
+                    forms: run.ask == Ask::Auto,
                     approver: socket.map(|socket| socket as Arc<dyn Approver>),
                     is_attended: Box::new(move || watched.as_ref().is_some_and(|socket| socket.is_watched())),
                     ..none(true)
                 }
             }
-            Ask::Socket => Asking {
-                approver: socket(Waiting::ForSomebody).map(|socket| socket as Arc<dyn Approver>),
-                is_attended: Box::new(|| true),
-                ..none(true)
-            },
             Ask::Never => none(has_rules),
             Ask::Command(text) => elsewhere(format!("command={text}")),
             Ask::Descriptor(number) => elsewhere(format!("fd:{number}")),

@@ -65,7 +65,8 @@ pub fn print(differences: &Differences, out: &mut dyn Write) -> io::Result<()> {
     lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn line(power: &Power) -> String {
+/// The line for a difference.
+pub fn line(power: &Power) -> String {
     let kind = power.kind.to_string();
     let target = visible(&power.target);
     match &power.origin {

@@ -22,6 +22,7 @@ use stockade_policy::profile::{
     Anchor, Catalog, Layer, Network, Pass, PathSpec, Profile, ProfileError, Remark, Rule, visible,
 };
 
+pub use diff::{compare, line};
 pub use task::profile_task;
 
 /// The reason that a profile couldn't be printed.

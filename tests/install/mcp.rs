@@ -406,6 +406,97 @@ fn a_server_that_is_wrapped_already_gets_another_profile_and_keeps_its_other_fla
 }
 
 #[test]
+fn a_profiles_file_is_named_by_its_whole_path_and_one_of_the_project_is_warned_of() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    let profile = place.file(
+        "own.toml",
+        "version = 1\nname = \"own\"\ndescription = \"own\"\nextends = \"readonly\"\n",
+    );
+    let warning = format!("its profile `{}` is a file of the project", profile.display());
+    let install = "mcp install --for cursor --yes --profile own.toml";
+    for round in ["first", "again"] {
+        let done = stockade(&place, install);
+        assert!(
+            done.status.success() && done.stderr().contains(&warning),
+            "{round}: {}",
+            done.stderr()
+        );
+        let new: Value = serde_json::from_str(&read(&place, "~/.cursor/mcp.json")).unwrap();
+        assert_eq!(new["mcpServers"]["s"]["args"][3], profile.to_str().unwrap());
+    }
+    let edited = read(&place, "~/.cursor/mcp.json").replace(profile.to_str().unwrap(), "own.toml");
+    place.file("~/.cursor/mcp.json", edited);
+    let done = stockade(&place, "mcp install --for cursor");
+    assert!(
+        done.stderr()
+            .contains("its profile `own.toml` is a file of the project"),
+        "{}",
+        done.stderr()
+    );
+}
+
+#[test]
+fn a_profile_of_the_configuration_stays_where_no_flag_names_another() {
+    let place = Place::new();
+    place.file(
+        "~/.config/stockade/config.toml",
+        "version = 1\n[mcp.servers.s]\nprofile = \"minimal\"\n",
+    );
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    let shown = works(&place, "mcp install --for cursor --yes");
+    assert!(
+        shown.contains("  s: --name s (the profile `minimal` of `config.toml`)\n"),
+        "{shown}"
+    );
+    let shown = works(&place, "mcp install --for cursor --yes --profile readonly");
+    assert!(shown.contains("  s: --profile readonly --name s "), "{shown}");
+}
+
+#[test]
+fn a_variable_that_came_later_is_told_and_added() {
+    let place = Place::new();
+    let name = "~/.cursor/mcp.json";
+    place.file(name, r#"{"mcpServers": {"s": {"command": "x", "env": {"A": "b"}}}}"#);
+    works(&place, "mcp install --for cursor --yes");
+    let new = read(&place, name).replace(r#""A": "b""#, r#""A": "b", "LATER": "c""#);
+    place.file(name, new);
+    let status = works(&place, "mcp status");
+    let said = "without `LATER` of its variables, which `stockade mcp install --for cursor` adds";
+    assert!(
+        status.contains("Stockade wraps it already: ") && status.contains(said),
+        "{status}"
+    );
+    works(&place, "mcp install --for cursor --yes");
+    assert!(
+        read(&place, name).contains(r#""--env", "A", "--env", "LATER", "--", "x"]"#),
+        "{}",
+        read(&place, name)
+    );
+    assert!(!works(&place, "mcp status").contains("LATER of"));
+    works(&place, "mcp uninstall --for cursor --yes");
+}
+
+#[test]
+fn status_takes_trusted_for_unconfined_and_goes_on_after_a_broken_file() {
+    let place = Place::new();
+    place.file("~/.cursor/mcp.json", FILES[7].2);
+    works(&place, "mcp install --for cursor --profile trusted --yes");
+    let done = stockade(&place, "mcp status");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        done.stdout().contains("  s: not confined: it runs in `trusted`"),
+        "{}",
+        done.stdout()
+    );
+    place.file("~/.claude.json", "{");
+    let done = stockade(&place, "mcp status");
+    assert_eq!(done.status.code(), Some(125));
+    assert!(done.stderr().contains(".claude.json`: "), "{}", done.stderr());
+    assert!(done.stdout().contains("cursor"), "{}", done.stdout());
+}
+
+#[test]
 fn status_shows_a_projects_servers_too_and_a_line_that_confines_them() {
     let place = Place::new();
     place.file("~/.cursor/mcp.json", r#"{"mcpServers": {"mine": {"command": "x"}}}"#);

@@ -147,6 +147,35 @@ fn a_tools_grants_hold_while_only_such_calls_run() {
     client.end();
 }
 
+#[test]
+fn a_tools_host_is_granted_where_it_is_an_address_of_localhost() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || while listener.accept().is_ok() {});
+    let connects = |host: &str| {
+        let config = format!("version = 1\n[mcp.servers.files.tools.connect]\nhost = [\"{host}:{port}\"]\n");
+        place.file("~/.config/stockade/config.toml", config);
+        let mut client = Start::wrapped(&["--name", "files", "--profile", "minimal"]).start(&place);
+        let result = client.call("connect", json!({ "target": format!("127.0.0.1:{port}") }));
+        client.end();
+        !is_error(&result)
+    };
+    assert!(connects("127.0.0.1") && connects("localhost"));
+    assert!(!connects("[::1]") && !connects("10.0.0.1"));
+}
+
+/// No one watches, so nothing is waited for.
+#[test]
+fn a_question_at_a_socket_that_no_one_watches_is_a_no_at_once() {
+    let place = Place::new();
+    let mut client = Start::wrapped(&["--ask", "socket"]).start(&place);
+    let begun = std::time::Instant::now();
+    assert!(is_error(&client.call("write", json!({ "path": place.path("x") }))));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15));
+    client.end();
+}
+
 /// An earlier run may have made the link.
 #[test]
 fn no_link_of_the_root_leads_a_tools_grants_or_the_clients_roots_elsewhere() {

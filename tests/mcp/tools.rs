@@ -52,6 +52,30 @@ fn a_denied_tool_is_neither_listed_nor_called() {
 }
 
 #[test]
+fn a_tool_that_isnt_there_is_told_as_unknown_and_in_the_configuration_too() {
+    let place = Place::new();
+    configure(
+        &place,
+        "[mcp]\non_changed_tools = \"refuse\"\n[mcp.servers.files]\ndeny_tools = [\"wirte\", \"write\"]\n\
+         [mcp.servers.files.tools.raed]\nread = [\"~/notes\"]\n",
+    );
+    let mut client = Start::wrapped(&["--name", "files"]).start(&place);
+    client.tools();
+    let result = client.call("none_such", json!({}));
+    assert!(
+        text(&result).contains("the server `files` has listed no tool `none_such`")
+            && !text(&result).contains("new since"),
+        "{result}"
+    );
+    let (_, told) = client.end();
+    for name in ["wirte", "raed"] {
+        let line = format!("`[mcp.servers.files]` names the tool `{name}`, which the server doesn't list");
+        assert!(told.contains(&line), "{told}");
+    }
+    assert!(!told.contains("names the tool `write`"), "{told}");
+}
+
+#[test]
 fn a_project_can_deny_tools_and_grant_nothing() {
     let place = Place::new();
     place.file(

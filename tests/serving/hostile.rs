@@ -50,6 +50,59 @@ fn garbage_gets_an_error_or_nothing_and_the_session_goes_on() {
     assert_eq!(session.ends(), Some(0));
 }
 
+#[test]
+fn parameters_that_dont_fit_are_told_with_what_is_missing() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    for (method, parameters, needed) in [
+        ("tools/call", json!({}), "needs `name`"),
+        ("tools/call", json!({ "name": 5 }), "needs `name`"),
+        (
+            "tools/call",
+            json!({ "name": "check", "arguments": "x" }),
+            "needs `arguments`",
+        ),
+        ("resources/read", json!({}), "needs `uri`"),
+    ] {
+        let error = &session.ask(method, &parameters)["error"];
+        assert_eq!(error["code"], -32602, "{parameters}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(needed), "{error}");
+    }
+    assert_eq!(session.ask("ping", &json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_path_from_the_home_is_refused_in_words() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &[], None);
+    for (tool, arguments) in [
+        ("check", json!({ "action": "read", "path": "~/x" })),
+        (
+            "run_command",
+            json!({ "command": "true", "grants": { "read": ["~/x"] } }),
+        ),
+        (
+            "run_command",
+            json!({ "command": "true", "grants": { "write": ["~"] } }),
+        ),
+    ] {
+        let result = session.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(text(&result).contains("isn't expanded here"), "{result}");
+    }
+}
+
+/// No one watches, so nothing is waited for.
+#[test]
+fn a_question_that_no_one_watches_for_is_a_no_at_once() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &["--ask", "socket", "--ceiling", "readonly"], None);
+    let begun = std::time::Instant::now();
+    let result = session.run("echo >>x");
+    assert_eq!(result["structuredContent"]["status"], "permission_denied", "{result}");
+    assert!(begun.elapsed() < Duration::from_secs(15));
+}
+
 // promise: others.5
 #[test]
 fn a_client_reads_no_file_for_naming_it_as_a_script() {

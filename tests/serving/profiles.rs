@@ -64,6 +64,30 @@ fn a_profile_that_was_changed_runs_nothing() {
 }
 
 #[test]
+fn an_own_profile_is_within_a_ceiling_that_grants_all_that_it_does() {
+    let place = Place::new();
+    place.file("m3.toml", profile("m3", "readonly"));
+    let flags = ["--ceiling", "workspace", "--profile", "./m3.toml"];
+    let mut session = Session::start(&place, &flags, None);
+    let ran = session.run("echo fine");
+    assert_eq!(ran["structuredContent"]["stdout"], "fine\n");
+    assert_eq!(ran["structuredContent"]["profile"], "m3");
+    place.file(
+        "m3.toml",
+        profile("m3", "readonly") + "[[network.host]]\npattern = \"docs.example.com\"\nwhy = \"docs\"\n",
+    );
+    let mut command = place.command(STOCKADE);
+    let told = finish(command.args(["mcp", "serve"]).args(flags), b"").stderr();
+    let begins = "stockade: the profile `m3` isn't within the ceiling `workspace`: it grants more\n  host ";
+    assert!(told.starts_with(begins) && told.contains("docs.example.com"), "{told}");
+    let hint = told.split("hint: ").nth(1).unwrap();
+    assert!(
+        hint.contains("leave `--profile` out") && !hint.contains("--ceiling"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_profile_that_extends_trusted_is_no_ceiling() {
     let place = Place::new();
     place.file("own.toml", profile("own", "./base.toml"));

@@ -25,4 +25,4 @@ pub use file::{FileError, SettingsFile};
 pub use hooks::{HookError, Unregistered, register, switched_off, unregister};
 pub use known::{Proposal, propose, starts_elsewhere};
 pub use servers::{Program, Server, Start, Variable, servers};
-pub use wrap::{Wrap, Wrapped, reprofile, unwrap, with_profile, wrap, wrap_flags, wrapped};
+pub use wrap::{Amendment, Wrap, Wrapped, amend, unwrap, wrap, wrap_flags, wrapped};

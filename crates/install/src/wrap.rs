@@ -67,13 +67,33 @@ fn width(flag: &str) -> usize {
     }
 }
 
-/// The arguments of a line of `mcp wrap` with another profile; `None` where it isn't such a line, or has this profile.
-pub fn with_profile(program: &Program, profile: &str) -> Option<Vec<String>> {
-    let flags = wrap_flags(program)?;
-    let (place, words) = profile_words(flags, profile);
-    let mut args = program.args.clone();
-    args.splice(place, words);
-    (args != program.args).then_some(args)
+/// What becomes of a line of `mcp wrap`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Amendment {
+    /// Its profile, where that changes.
+    pub profile: Option<String>,
+    /// Flags behind those that it has.
+    pub flags: Vec<String>,
+}
+
+impl Amendment {
+    /// The arguments of the line with it; `None` where it isn't such a line, or stays as it is.
+    pub fn of(&self, program: &Program) -> Option<Vec<String>> {
+        let mut args = program.args.clone();
+        // From the end, so that the places hold.
+        for (place, words) in self.splices(wrap_flags(program)?).into_iter().rev() {
+            args.splice(place, words);
+        }
+        (args != program.args).then_some(args)
+    }
+
+    /// The arguments that change, in their order, and those in their place.
+    fn splices(&self, flags: &[String]) -> Vec<(Range<usize>, Vec<String>)> {
+        let end = TASK.len() + flags.len();
+        let profile = self.profile.as_ref().map(|profile| profile_words(flags, profile));
+        let added = (!self.flags.is_empty()).then(|| (end..end, self.flags.clone()));
+        profile.into_iter().chain(added).collect()
+    }
 }
 
 /// The arguments that name the profile, and those in their place.
@@ -95,37 +115,37 @@ fn profile_words(flags: &[String], profile: &str) -> (Range<usize>, Vec<String>)
     )
 }
 
-/// The text in which these lines of `mcp wrap` have this profile, and stay as they are otherwise.
+/// The text in which these lines of `mcp wrap` are amended, and stay as they are otherwise.
 ///
 /// # Errors
 /// The result wouldn't say what was meant: a defect, so nothing is to be written.
-pub fn reprofile(
+pub fn amend(
     text: &str,
     format: Format,
     tables: &[&[&str]],
-    wrapped: &[&Server],
-    profile: &str,
+    amended: &[(&Server, Amendment)],
 ) -> Result<String, String> {
     let old = found(text, format, tables)?;
     let mut edits = Vec::new();
     let mut expected = Vec::new();
-    for server in wrapped {
+    for (server, amendment) in amended {
         if let Some(program) = same(&old, server)
-            && let (Some(flags), Some(args)) = (wrap_flags(program), with_profile(program, profile))
+            && let (Some(flags), Some(args)) = (wrap_flags(program), amendment.of(program))
             && let Some(elements) = program.args_member().and_then(|args| args.value.elements())
         {
-            let (place, words) = profile_words(flags, profile);
-            let mut literals = words
-                .iter()
-                .map(|word| edit::literal(word, format))
-                .collect::<Vec<_>>()
-                .join(", ");
-            let mut span = elements[place.start].span.clone();
-            if place.is_empty() {
-                span.end = span.start;
-                literals += ", ";
+            for (place, words) in amendment.splices(flags) {
+                let mut literals = words
+                    .iter()
+                    .map(|word| edit::literal(word, format))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let mut span = elements[place.start].span.clone();
+                if place.is_empty() {
+                    span.end = span.start;
+                    literals += ", ";
+                }
+                edits.push(Edit { span, text: literals });
             }
-            edits.push(Edit { span, text: literals });
             expected.push((server, args));
         }
     }
@@ -133,7 +153,7 @@ pub fn reprofile(
     let found = found(&new, format, tables)?;
     for (server, args) in expected {
         if same(&found, server).is_none_or(|program| program.args != args) {
-            return Err(format!("the line of `{}` can't get another profile", server.name));
+            return Err(format!("the line of `{}` can't be changed", server.name));
         }
     }
     Ok(new)
@@ -435,8 +455,34 @@ dotted.command = "x"
   "d": {"command": "/bin/stockade", "args": ["run", "--profile", "p", "x"]}
 }}"#;
         let servers = found(text, Format::Json, TABLES).unwrap();
-        let all: Vec<&Server> = servers.iter().collect();
-        insta::assert_snapshot!(reprofile(text, Format::Json, TABLES, &all, "q").unwrap(), @r#"
+        let amendment = |profile: Option<&str>, flags: &[&str]| Amendment {
+            profile: profile.map(String::from),
+            flags: flags.iter().map(ToString::to_string).collect(),
+        };
+        let of_all = |amendment: Amendment| -> Vec<(&Server, Amendment)> {
+            servers.iter().map(|server| (server, amendment.clone())).collect()
+        };
+        let all = of_all(amendment(None, &["--env", "A"]));
+        let with_flags = amend(text, Format::Json, TABLES, &all).unwrap();
+        for expected in [
+            r#""/d", "--env", "A", "--", "x"]"#,
+            r#""wrap", "--env", "A", "--", "x"]"#,
+        ] {
+            assert!(with_flags.contains(expected), "{with_flags}");
+        }
+        let both = amend(
+            text,
+            Format::Json,
+            TABLES,
+            &of_all(amendment(Some("q"), &["--env", "A"])),
+        )
+        .unwrap();
+        assert!(
+            both.contains(r#""wrap", "--profile", "q", "--env", "A", "--", "x"]"#),
+            "{both}"
+        );
+        let all = of_all(amendment(Some("q"), &[]));
+        insta::assert_snapshot!(amend(text, Format::Json, TABLES, &all).unwrap(), @r#"
         {"s": {
           "a": {"command": "/bin/stockade", "args": ["mcp", "wrap", /* b */ "--name", "--profile", "--profile", "q", "--write", "/d", "--", "x"]},
           "b": {"command": "/bin/stockade", "args": ["mcp", "wrap", "--profile=q", "--", "x", "--profile", "p"]},

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::bounds::{MAX, MAX_COMMAND, Unusable, Usable, bounded, known, offered, unusable, variables, without_nul};
+use crate::bounds::{
+    MAX, MAX_COMMAND, Unusable, Usable, bounded, known, offered, unusable, variables, without_home, without_nul,
+};
 use crate::settings::{Profile, Settings, plain};
 use stockade_text::visible::visible;
 
@@ -280,6 +282,10 @@ impl Grants {
         {
             return unusable(format!("`grants` takes at most {MAX} of each kind"));
         }
+        self.read
+            .iter()
+            .chain(&self.write)
+            .try_for_each(|path| without_home(path))?;
         let whole = |path: &String| match plain(path, &settings.root) {
             Some(path) => Ok(path.to_string_lossy().into_owned()),
             None => unusable(format!("`{}` in `grants` has a `..`", visible(path))),

@@ -115,3 +115,11 @@ pub fn without_nul<'t>(mut words: impl Iterator<Item = &'t String>) -> Usable<()
         false => Ok(()),
     }
 }
+
+/// Refuses a path from the home, which only a shell expands: it would be a directory called `~`.
+pub fn without_home(path: &str) -> Usable<()> {
+    match path == "~" || path.starts_with("~/") {
+        true => unusable(format!("`{}` isn't expanded here: give the whole path", visible(path))),
+        false => Ok(()),
+    }
+}

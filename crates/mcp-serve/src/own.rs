@@ -66,6 +66,7 @@ impl Server {
             &check.host,
         ];
         bounds::without_nul(given.into_iter().flatten())?;
+        check.path.as_deref().map_or(Ok(()), bounds::without_home)?;
         let mut words: Vec<OsString> = vec!["check".into(), "--json".into(), "--agent".into(), AGENT.into()];
         words.extend(["--root".into(), ".".into()]);
         if let Some(cwd) = &check.cwd {

@@ -119,6 +119,8 @@ pub fn start(order: &Order, profile: &Profile, asks: bool, settings: &Settings, 
 fn elsewhere(ask: &Asked) -> &str {
     match ask {
         Asked::Client => "auto",
+        // Else the call would wait until a person comes to watch.
+        Asked::Elsewhere(value) if value == "socket" => "watched",
         Asked::Elsewhere(value) => value,
     }
 }

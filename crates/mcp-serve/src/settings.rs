@@ -80,12 +80,14 @@ pub enum ProfilesError {
     #[error("the profile `{0}` extends `trusted`, which a server never offers")]
     ExtendsTrusted(String),
     /// The default is wider than the ceiling.
-    #[error("the profile `{profile}` isn't within the ceiling `{ceiling}`")]
+    #[error("the profile `{profile}` isn't within the ceiling `{ceiling}`: it grants more")]
     Beyond {
         /// The default.
         profile: String,
         /// The ceiling.
         ceiling: String,
+        /// What it grants beyond that, in a line each.
+        grants: Vec<String>,
     },
 }
 
@@ -107,7 +109,7 @@ impl Profile {
 
 impl Profiles {
     /// Of the shipped profiles, narrowest first, those within the ceiling. `default` is the ceiling where nothing is said; both may
-    /// be profiles of the user's own.
+    /// be profiles of the user's own, of which `beyond` says what the first grants and the second doesn't.
     ///
     /// # Errors
     /// One of them is `trusted`, or the default isn't within the ceiling.
@@ -115,15 +117,21 @@ impl Profiles {
         ceiling: Profile,
         default: Option<Profile>,
         shipped: impl IntoIterator<Item = Profile>,
+        beyond: impl FnOnce(&Profile, &Profile) -> Vec<String>,
     ) -> Result<Profiles, ProfilesError> {
         let default = default.unwrap_or_else(|| ceiling.clone());
         for profile in [&ceiling, &default] {
             profile.refuse_trusted()?;
         }
-        if !is_within(&default.argument, &ceiling.argument) {
+        let grants = match is_within(&default.argument, &ceiling.argument) {
+            true => Vec::new(),
+            false => beyond(&default, &ceiling),
+        };
+        if !grants.is_empty() {
             return Err(ProfilesError::Beyond {
                 profile: default.name,
                 ceiling: ceiling.name,
+                grants,
             });
         }
         let mut offered: Vec<Profile> = shipped
@@ -208,19 +216,23 @@ mod tests {
             .collect()
     }
 
+    fn more(_: &Profile, _: &Profile) -> Vec<String> {
+        vec!["read  /etc".into()]
+    }
+
     fn names(profiles: &Profiles) -> Vec<&str> {
         profiles.offered().iter().map(|profile| profile.name.as_str()).collect()
     }
 
     #[test]
     fn a_call_names_a_profile_within_the_ceiling_and_never_trusted() {
-        let profiles = Profiles::within(profile("workspace"), None, shipped()).unwrap();
+        let profiles = Profiles::within(profile("workspace"), None, shipped(), more).unwrap();
         assert_eq!(names(&profiles), ["minimal", "readonly", "filesystem", "workspace"]);
         assert_eq!(profiles.default().name, "workspace");
         for name in ["trusted", "mcp-standard", "network-api", "./own.toml", "", "Workspace"] {
             assert_eq!(profiles.named(name), None, "{name}");
         }
-        let trusted = Profiles::within(profile("trusted"), None, shipped());
+        let trusted = Profiles::within(profile("trusted"), None, shipped(), more);
         assert_eq!(trusted, Err(ProfilesError::Trusted));
     }
 
@@ -232,15 +244,15 @@ mod tests {
             ..profile("own")
         };
         let refused = Err(ProfilesError::ExtendsTrusted("own".into()));
-        assert_eq!(Profiles::within(own.clone(), None, shipped()), refused);
-        assert_eq!(Profiles::within(own.clone(), Some(own), shipped()), refused);
+        assert_eq!(Profiles::within(own.clone(), None, shipped(), more), refused);
+        assert_eq!(Profiles::within(own.clone(), Some(own), shipped(), more), refused);
     }
 
     #[test]
     fn the_default_is_within_the_ceiling() {
-        let profiles = Profiles::within(profile("filesystem"), Some(profile("minimal")), shipped()).unwrap();
+        let profiles = Profiles::within(profile("filesystem"), Some(profile("minimal")), shipped(), more).unwrap();
         assert_eq!(profiles.default().name, "minimal");
-        assert!(Profiles::within(profile("minimal"), Some(profile("readonly")), shipped()).is_err());
+        assert!(Profiles::within(profile("minimal"), Some(profile("readonly")), shipped(), more).is_err());
     }
 
     #[test]
@@ -249,7 +261,7 @@ mod tests {
             argument: "/etc/own.toml".into(),
             ..profile("own")
         };
-        let profiles = Profiles::within(own, None, shipped()).unwrap();
+        let profiles = Profiles::within(own, None, shipped(), more).unwrap();
         assert_eq!(names(&profiles), ["minimal", "own"]);
         assert_eq!(profiles.named("own").unwrap().argument, "/etc/own.toml");
     }

@@ -89,6 +89,12 @@ impl Rules {
         is_allowed && !self.deny_tools.iter().any(|known| known == tool)
     }
 
+    /// The tools that the configuration names.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        let lists = self.allow_tools.iter().flatten().chain(&self.deny_tools);
+        lists.chain(self.tools.keys()).map(String::as_str)
+    }
+
     /// Whether calls of all these tools, and at least one, have what is requested.
     pub fn grant<'t>(&self, mut running: impl Iterator<Item = &'t str>, requested: &[FlagGrant]) -> bool {
         let has = |tool: &str| {
@@ -130,7 +136,15 @@ pub fn requested(request: &EscalationRequest) -> Vec<FlagGrant> {
         return Vec::new();
     };
     let read: Option<Vec<FlagGrant>> = grants.iter().map(|words| flag_grant(words)).collect();
-    read.unwrap_or_default()
+    let mut read = read.unwrap_or_default();
+    // A question about an address of localhost offers the name, which is both: the access is of the one alone.
+    if let [FlagGrant::Host(host)] = &mut read[..]
+        && let Ok(address) = HostPattern::parse(&request.evidence.target)
+        && address.clone().localhost_for_its_addresses() == *host
+    {
+        *host = address;
+    }
+    read
 }
 
 fn flag_grant(words: &[String]) -> Option<FlagGrant> {

@@ -1,6 +1,6 @@
 //! Listings of tools on their way to the client: compared with what was accepted, and without what is refused.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::calls::Request;
 use crate::known::{self, Content};
@@ -17,6 +17,8 @@ pub(crate) struct State {
     refused: HashMap<String, String>,
     /// What would be kept, where it can't be.
     unkept: Option<Content>,
+    /// The tools of the listing so far, as far as the configuration names them.
+    named: HashSet<String>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +57,13 @@ impl Session {
             return Some(why);
         }
         if self.setup.rules.refuses_changed {
-            let accepted = self.load().0.accepted?;
-            if !accepted.0.contains_key(tool) {
-                return Some(self.how_to_accept(&Finding::New.text(tool)));
+            let content = self.load().0;
+            let is_in = |tools: &Option<Accepted>| tools.as_ref().is_some_and(|tools| tools.0.contains_key(tool));
+            if content.accepted.is_some() && !is_in(&content.accepted) {
+                return Some(match is_in(&content.listed) {
+                    true => self.how_to_accept(&Finding::New.text(tool)),
+                    false => format!("the server `{server}` has listed no tool `{}`", shown(tool)),
+                });
             }
         }
         None
@@ -117,11 +123,17 @@ impl Session {
         let others = self.setup.known.as_ref().map(known::Known::others).unwrap_or_default();
         let mut passed = Vec::new();
         let mut shadowed = Shadowed::new();
+        if is_continued == Some(false) {
+            self.state().listing.named.clear();
+        }
         for definition in &definitions {
             let Some(tool) = Tool::read(definition.get()) else {
                 self.tell_once("a tool is left out, since its definition can't be read".to_owned());
                 continue;
             };
+            if self.setup.rules.named().any(|name| name == tool.name) {
+                self.state().listing.named.insert(tool.name.clone());
+            }
             let findings = tool.findings((!is_first).then_some(&accepted), &others);
             let is_refused = self.is_refused(&tool, &findings, &mut shadowed);
             known::add(&mut content, &tool, is_first);
@@ -130,6 +142,9 @@ impl Session {
             }
         }
         self.tell_shadowed(shadowed);
+        if is_last && is_continued.is_some() {
+            self.tell_unlisted();
+        }
         // What is as it was accepted waits for no one.
         if let (Some(Accepted(accepted)), Some(Accepted(listed))) = (&content.accepted, &mut content.listed) {
             listed.retain(|name, hash| accepted.get(name) != Some(hash));
@@ -147,6 +162,18 @@ impl Session {
         let result = result.parts(&[("tools", &["[", &passed, "]"])]);
         let result: Vec<&str> = result.iter().map(AsRef::as_ref).collect();
         Message::Changed(message.with(&[("result", &result)]))
+    }
+
+    /// A line for each tool that the configuration names and the server doesn't list: a wrong name holds for nothing.
+    fn tell_unlisted(&self) {
+        let listed = std::mem::take(&mut self.state().listing.named);
+        let server = shown(&self.setup.name);
+        for name in self.setup.rules.named().filter(|name| !listed.contains(*name)) {
+            self.tell_once(format!(
+                "`[mcp.servers.{server}]` names the tool `{}`, which the server doesn't list",
+                shown(name)
+            ));
+        }
     }
 
     /// Keeps what was listed: in the state directory, else as long as the session lasts.

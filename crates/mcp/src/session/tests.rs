@@ -127,7 +127,11 @@ fn accepted() -> Talk {
     talk.asks("0", "tools/list");
     let listing = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"tools\":[{GOOD}]}}}}\n");
     assert_eq!(talk.passed(&listing), listing);
-    assert_eq!(talk.told(), 0);
+    let told = std::mem::take(&mut *talk.told.lock().unwrap());
+    assert_eq!(
+        told,
+        ["`[mcp.servers.s]` names the tool `denied`, which the server doesn't list"]
+    );
     talk
 }
 

@@ -176,7 +176,7 @@ impl Catalog {
     }
 
     fn source(&self, name_or_file: &str) -> Result<Source, ProfileError> {
-        if is_file(name_or_file) {
+        if names_profile_file(name_or_file) {
             Ok(Source::File(name_or_file.into()))
         } else {
             self.find(name_or_file)
@@ -271,7 +271,7 @@ impl Catalog {
                 Some((name, _)) => Ok(Source::Shipped(name)),
                 None => Err(unknown_parent(child, extends, &self.unknown(target))),
             },
-            Source::File(path) if is_file(target) => {
+            Source::File(path) if names_profile_file(target) => {
                 if target.contains('\0') || !target.ends_with(".toml") || target.starts_with(['/', '~']) {
                     let message = format!(
                         "`{}` isn't a relative path to a `.toml` file, nor a name",
@@ -291,7 +291,7 @@ impl Catalog {
 }
 
 /// Whether an argument is a file rather than a name.
-fn is_file(argument: &str) -> bool {
+pub fn names_profile_file(argument: &str) -> bool {
     argument.contains('/') || argument.ends_with(".toml")
 }
 

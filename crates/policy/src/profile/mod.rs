@@ -22,7 +22,7 @@ mod schema;
 mod value;
 
 pub use attempt::{Attempt, Deed};
-pub use catalog::{Catalog, Layer, ListedProfile, SHIPPED, is_within};
+pub use catalog::{Catalog, Layer, ListedProfile, SHIPPED, is_within, names_profile_file};
 pub use code_variables::{CODE_VARIABLES, CodeVariables, Effect, effect_of, is_unsecure_variable, loads_code};
 pub use document::{Document, Extends, Source, Tests};
 pub use error::{DocumentFault, ProfileError};

@@ -28,6 +28,9 @@ const MAX_LAST_LINES: usize = 4;
 /// Calls that a program makes between its last words and its end: exit handlers, buffers, temporary files.
 const ENDING: u64 = 8;
 
+/// Begins the names of directories that hold a client's script and nothing else.
+const OWN_SCRIPTS: &str = "stockade-code-";
+
 /// Why a run may have failed. The numbers are indexes in the list of refusals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
@@ -181,18 +184,22 @@ impl<'a> FailureEvidence<'a> {
         let refusal = &counted.first;
         let names = self.names(refusal);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let script = self.script_in(refusal);
         let naming = self.lines.iter().rev().take(MAX_LINES).enumerate();
         // `<urlopen error [Errno -3] Temporary failure in name resolution>` names none.
         let is_host = is_only_host && host(refusal).is_some();
-        let tells = |line: &str| is_named(line, refusal, &names) || is_host && has_any(line, NETWORK);
+        // Each line of a traceback has the script's path, which names no directory.
+        let apart = |line: &str| script.map_or_else(|| line.to_owned(), |script| line.replace(script, ""));
+        let tells = |line: &str| is_named(&apart(line), refusal, &names) || is_host && has_any(line, NETWORK);
         let naming = naming.filter(|(_, line)| tells(&line.text));
         let (does_without, told): (Vec<_>, Vec<_>) = naming.partition(|(_, line)| is_done_without(&line.text));
         let mut arguments = self.facts.command.iter().skip(1);
         let is_needed = !told.is_empty()
             || may_be_needed(refusal, &self.places)
             || is_secret_read(refusal)
-            || arguments.any(|argument| is_named(argument, refusal, &names));
-        let is_usual = probe(refusal, &self.places) == Probe::Yes
+            || arguments.any(|argument| is_named(&apart(argument), refusal, &names));
+        let is_usual = script.is_some()
+            || probe(refusal, &self.places) == Probe::Yes
             || self.is_own_error_of_npm && host(refusal).as_deref() == Some("registry.npmjs.org");
         Candidate {
             index,
@@ -202,6 +209,21 @@ impl<'a> FailureEvidence<'a> {
             is_done_without: told.is_empty() && !does_without.is_empty(),
             is_noise: !is_needed && is_usual,
         }
+    }
+
+    /// Python's script in a directory whose listing was refused: an import looks for modules beside it, and does without, unless
+    /// one is missing. Beside a script that Stockade itself put there is none.
+    fn script_in(&self, refusal: &Refusal) -> Option<&str> {
+        let lists = refusal.is_directory && refusal.kind == Kind::Read && self.places.command.starts_with("python");
+        let directory = path_of(&refusal.target).filter(|_| lists)?;
+        let is_ours = directory.file_name()?.to_str()?.starts_with(OWN_SCRIPTS);
+        let lacks_module = self.lines.iter().any(|line| line.text.contains("No module named"));
+        if lacks_module && !is_ours {
+            return None;
+        }
+        let mut arguments = self.facts.command.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let script = arguments.next()?;
+        (self.places.root.join(script).parent() == Some(directory)).then_some(script)
     }
 
     /// The ways in which the program may write the target of a refusal.

@@ -51,6 +51,26 @@ fn what_run_times_try_every_time_is_told_as_such_and_never_listed() {
 }
 
 #[test]
+fn the_directory_of_a_script_is_no_reason_unless_the_script_lists_it_or_a_module_is_missing() {
+    let ends = |directory: &str, error: &str| {
+        let script = format!("{directory}/script.py");
+        let traceback = format!("Traceback (most recent call last):\n  File \"{script}\", line 1, in <module>\n");
+        let run = run(&["/usr/bin/python3", &script, "--all"]).lists(directory);
+        run.says(&format!("{traceback}{error}\n")).judged()
+    };
+    let missing = "ModuleNotFoundError: No module named 'nope'";
+    for (directory, error) in [("/run/stockade-code-1a2b", missing), ("/srv/code", "ValueError: 5")] {
+        let report = ends(directory, error);
+        assert_eq!((explaining(&report).len(), perhaps(&report).len()), (0, 0), "{error}");
+        assert!(report.denials[0].usual);
+    }
+    // It may stand beside the script.
+    assert_eq!(perhaps(&ends("/srv/code", missing)), ["/srv/code"]);
+    let listed = "PermissionError: [Errno 13] Permission denied: '/srv/code'";
+    assert_eq!(explaining(&ends("/srv/code", listed)), ["/srv/code"]);
+}
+
+#[test]
 fn package_managers_that_tell_of_a_fault_of_their_own_list_no_noise() {
     let npm = |words: &str| {
         let run = run(&["npm", "test"]).by("/usr/bin/node");
