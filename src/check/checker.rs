@@ -71,6 +71,8 @@ pub struct CallerGrants {
     pub deny: Vec<String>,
     pub network: Option<NetworkChoice>,
     pub llm: bool,
+    /// Programs that answer its runs' questions, unconfined.
+    pub approvers: Vec<PathBuf>,
 }
 
 impl CallerGrants {
@@ -87,6 +89,9 @@ impl CallerGrants {
         }
         for glob in &self.deny {
             sandbox = sandbox.deny(glob)?;
+        }
+        for program in &self.approvers {
+            sandbox = sandbox.guard(program, "--ask");
         }
         if let Some(choice) = self.network {
             sandbox = sandbox.network(choice);

@@ -12,6 +12,7 @@ use super::reports::Reports;
 use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Refusals, ToolJudge};
 use stockade_judge::{Act, Answer, Call};
+use stockade_report::approve::{Approver, CommandApprover};
 
 /// The profile of a hook that names neither one nor a role.
 pub const PROFILE: &str = "workspace";
@@ -39,6 +40,7 @@ impl HookChecker {
             root: Some(root.to_path_buf()),
             ..Check::of_level(flags.audit)
         };
+        let approver = flags.ask.strip_prefix("command=");
         let ground = CallerGrants {
             profile: match (&flags.profile, &flags.agent) {
                 (None, None) => Some(PROFILE.into()),
@@ -50,6 +52,7 @@ impl HookChecker {
             deny: flags.grants.deny.clone(),
             network: flags.net,
             llm: flags.llm,
+            approvers: approver.map_or_else(Vec::new, |text| CommandApprover::new(text).programs()),
         };
         Ok(HookChecker {
             checker: Checker::open(check, Some(ground))?,

@@ -4,4 +4,5 @@
 mod blocking;
 mod confined;
 mod events;
+mod guarded;
 mod place;
