@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use super::super::REFUSED;
 use super::super::args::Check;
-use super::super::layers::UnknownAgent;
+use super::super::layers::{UnknownAgent, remarks};
 use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
-use stockade_hook::{accesses, judged_as};
+use stockade_hook::{accesses, is_named, judged_as, named};
 use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Call, Decision, Judge, Layers, Permissions, permissions_of};
 use stockade_policy::config::join::PROFILE;
@@ -163,7 +163,7 @@ impl Checker {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let key = key(check.root.as_deref(), check.rules.as_deref());
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
-        ready.layers.remarks().iter().for_each(|text| note(text));
+        remarks(&ready.layers).iter().for_each(|text| note(text));
         let on_violation = ready.layers.user().on_violation.clone();
         let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
         Ok(Checker {
@@ -177,21 +177,12 @@ impl Checker {
 
     /// Decides, and records the decision.
     pub fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
+        let key = self.loaded(asked.root.as_deref(), asked.rules.as_deref())?;
+        let ready = self.ready.get_mut(&key).expect("it was put there");
         let check = &self.check;
         let ground = self.ground.as_ref();
         let here = &self.surroundings.directory;
         let state = self.surroundings.state.as_deref();
-        let said_root = asked.root.as_deref().or(check.root.as_deref());
-        let rules = asked.rules.as_deref().or(check.rules.as_deref());
-        let key = key(said_root, rules);
-        if !self.ready.contains_key(&key) {
-            if self.ready.len() >= MAX_KEPT {
-                self.ready.clear();
-            }
-            let ready = Ready::load(&self.surroundings, &key)?;
-            self.ready.insert(key.clone(), ready);
-        }
-        let ready = self.ready.get_mut(&key).expect("it was put there");
         let name = asked.agent.as_ref().or(check.agent.as_ref());
         let agent = match name {
             Some(name) => Some(UnknownAgent::or_agent(&ready.layers, name)?),
@@ -207,8 +198,14 @@ impl Checker {
             ready.reachable(agent.as_ref(), ground, state)?;
         }
         let home = self.surroundings.home.as_deref();
-        let answer = match &asked.act {
-            Act::Tool(call) => match asked.calling {
+        let ruled = match &asked.act {
+            Act::Tool(call) => ready.ruled(&call.tool),
+            Act::Path(..) | Act::Connect(_) => None,
+        };
+        let denied = ruled.filter(|answer| answer.decision == Decision::Deny);
+        let answer = match (denied, &asked.act) {
+            (Some(denied), _) => denied,
+            (None, Act::Tool(call)) => match asked.calling {
                 Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
                     Some(name) => {
                         let tool = name.to_string();
@@ -224,11 +221,11 @@ impl Checker {
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
-            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground, state)? {
+            (None, Act::Path(action, path)) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
             },
-            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground, state)? {
+            (None, Act::Connect(host)) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.connect(host),
                 None => files::without_context(Capabilities::NET),
             },
@@ -239,6 +236,37 @@ impl Checker {
         };
         self.keep(agent.as_ref(), &asked.act, &answer);
         Ok(answer)
+    }
+
+    /// The answer of a rule of the user's for all of an agent's tool, by any name of it. A denial is recorded.
+    pub fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, Wrong> {
+        let key = self.loaded(None, None)?;
+        let ready = &self.ready[&key];
+        let answer = ready.ruled(tool);
+        if let Some(denied) = answer.as_ref().filter(|answer| answer.decision == Decision::Deny) {
+            let agent = self.check.agent.as_ref();
+            let agent = agent
+                .map(|name| UnknownAgent::or_agent(&ready.layers, name))
+                .transpose()?;
+            self.keep(agent.as_ref(), &Act::Tool(named(tool)), denied);
+        }
+        Ok(answer)
+    }
+
+    /// The key of what is loaded for a root and a rules file, by default those of the flags.
+    fn loaded(&mut self, root: Option<&Path>, rules: Option<&Path>) -> Result<Key, Wrong> {
+        let key = key(
+            root.or(self.check.root.as_deref()),
+            rules.or(self.check.rules.as_deref()),
+        );
+        if !self.ready.contains_key(&key) {
+            if self.ready.len() >= MAX_KEPT {
+                self.ready.clear();
+            }
+            let ready = Ready::load(&self.surroundings, &key)?;
+            self.ready.insert(key.clone(), ready);
+        }
+        Ok(key)
     }
 
     fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
@@ -329,6 +357,11 @@ impl Ready {
             .chain(answers)
             .min_by_key(strictness)
             .expect("there is one"))
+    }
+
+    /// The answer of a rule of the user's for all of a tool, by any name of it.
+    fn ruled(&self, tool: &str) -> Option<Answer> {
+        self.judge.ruled(|rule| is_named(rule, tool))
     }
 
     /// The judge that has this tool, declared or not.

@@ -78,6 +78,10 @@ impl ToolJudge for HookChecker {
         self.checker.answer(&asked).map_err(wrong)
     }
 
+    fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, String> {
+        self.checker.ruled(tool).map_err(wrong)
+    }
+
     fn judge_of_server(&mut self, call: &Call) -> Result<Answer, String> {
         let asked = Asked {
             calling: Calling::OfServer,

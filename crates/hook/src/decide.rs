@@ -30,6 +30,12 @@ pub trait ToolJudge {
     /// There is no answer; the text says why.
     fn judge(&mut self, act: &Act, cwd: Option<&Path>) -> Result<Answer, String>;
 
+    /// The answer of a rule of the user's for all of the agent's tool of this name, by any name of it.
+    ///
+    /// # Errors
+    /// There is no answer; the text says why.
+    fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, String>;
+
     /// Judges a call of a server's tool, which need not be declared.
     ///
     /// # Errors
@@ -107,6 +113,10 @@ type Outcome = Result<(Verdict, Option<Value>), String>;
 impl Decider<'_> {
     fn decide(&self, rules: &mut dyn ToolJudge) -> Outcome {
         let call = &self.event.call;
+        let ruled = rules.ruled(&call.tool)?;
+        if let Some(denied) = ruled.as_ref().filter(|answer| answer.decision == Decision::Deny) {
+            return Err(denied.reason.clone());
+        }
         let work = self.agent.work(&call.tool, &call.input, rules.home());
         let work = work.map_err(|misread| misread.to_string())?;
         match work {
@@ -126,7 +136,8 @@ impl Decider<'_> {
             Work::Reaches(tool, acts) => self.reaches(rules, tool, &acts),
             Work::Named(named) => {
                 let answer = rules.judge(&Act::Tool(named), call.cwd.as_deref())?;
-                self.fold(&answer, None)
+                let is_open = answer.decision == Decision::Confirm;
+                self.fold(ruled.as_ref().filter(|_| is_open).unwrap_or(&answer), None)
             }
             Work::Unlisted(named) => {
                 let answer = rules.judge_unconfined(&named, call.cwd.as_deref())?;

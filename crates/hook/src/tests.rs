@@ -33,6 +33,10 @@ impl ToolJudge for Always {
         Ok(self.answer())
     }
 
+    fn ruled(&mut self, _tool: &str) -> Result<Option<Answer>, String> {
+        Ok(None)
+    }
+
     fn judge_of_server(&mut self, _: &Call) -> Result<Answer, String> {
         Ok(self.answer())
     }
@@ -60,6 +64,10 @@ struct BuiltIn;
 impl ToolJudge for BuiltIn {
     fn judge(&mut self, _: &Act, _: Option<&Path>) -> Result<Answer, String> {
         Ok(Always(Decision::Allow).answer())
+    }
+
+    fn ruled(&mut self, _tool: &str) -> Result<Option<Answer>, String> {
+        Ok(None)
     }
 
     fn judge_of_server(&mut self, _: &Call) -> Result<Answer, String> {
