@@ -12,6 +12,7 @@ use super::reports::Reports;
 use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Refusals, ToolJudge};
 use stockade_judge::{Act, Answer, Call};
+use stockade_policy::real_path::real_path;
 use stockade_report::approve::{Approver, CommandApprover};
 
 /// The profile of a hook that names neither one nor a role.
@@ -105,6 +106,10 @@ impl ToolJudge for HookChecker {
 
     fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        real_path(path)
     }
 
     fn installs(&self) -> Vec<String> {

@@ -5,6 +5,7 @@
 
 mod checker;
 mod reports;
+mod trial;
 mod work_tree;
 
 use std::env;
@@ -120,7 +121,7 @@ pub fn hook(task: &HookTask) -> Result<u8, Failure> {
         HookTask::Gemini(flags) => reply(Agent::Gemini, flags),
         HookTask::Cursor(flags) => reply(Agent::Cursor, flags),
         HookTask::Copilot(flags) => reply(Agent::Copilot, flags),
-        HookTask::Install(task) => install::hook_install(task),
+        HookTask::Install(task) => install::hook_install(task, trial::tried),
         HookTask::Uninstall(task) => install::hook_uninstall(task),
     }
 }

@@ -1,6 +1,6 @@
 //! Decides about one event: asks the judge about all that a call does, and folds the answers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use stockade_judge::{Act, Action, Answer, Call as Judged, Decision, SHELL};
@@ -53,6 +53,9 @@ pub trait ToolJudge {
 
     /// What `~` means.
     fn home(&self) -> Option<&Path>;
+
+    /// The path that the kernel would resolve this one to, as far as it exists.
+    fn real(&self, path: &Path) -> PathBuf;
 
     /// The command lines of a person that give the agent's hooks the flags behind them.
     fn installs(&self) -> Vec<String>;
@@ -223,11 +226,12 @@ impl Decider<'_> {
 
     /// A reason with the way to grant an access that nothing grants.
     fn with_grant(&self, rules: &dyn ToolJudge, act: &Act, reason: &str) -> String {
-        let whole = |path: &Path| self.event.call.cwd.as_deref().unwrap_or(Path::new("")).join(path);
+        let cwd = self.event.call.cwd.as_deref().unwrap_or(Path::new(""));
+        let real = |path: &Path| rules.real(&cwd.join(path)).to_string_lossy().into_owned();
         let (flag, target) = match act {
             _ if !reason.contains("isn't granted by") => return reason.to_string(),
-            Act::Path(Action::Read, path) => ("--read", whole(path).to_string_lossy().into_owned()),
-            Act::Path(_, path) => ("--write", whole(path).to_string_lossy().into_owned()),
+            Act::Path(Action::Read, path) => ("--read", real(path)),
+            Act::Path(_, path) => ("--write", real(path)),
             Act::Connect(host) => ("--host", host.clone()),
             Act::Tool(_) => return reason.to_string(),
         };

@@ -53,6 +53,10 @@ impl ToolJudge for Always {
         Some(Path::new("/home/ada"))
     }
 
+    fn real(&self, path: &Path) -> std::path::PathBuf {
+        path.to_path_buf()
+    }
+
     fn installs(&self) -> Vec<String> {
         Vec::new()
     }
@@ -84,6 +88,10 @@ impl ToolJudge for BuiltIn {
 
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/ada"))
+    }
+
+    fn real(&self, path: &Path) -> std::path::PathBuf {
+        path.to_path_buf()
     }
 
     fn installs(&self) -> Vec<String> {
