@@ -79,6 +79,15 @@ pub fn spelt(name: &str) -> Option<&'static str> {
     found.map(|known| known.name)
 }
 
+/// The known tool whose name this is in another case, as an agent's `Bash` is `bash`; else the name itself.
+pub fn recased(name: &str) -> &str {
+    let known = KNOWN.iter().map(|known| known.name);
+    known
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
+        .unwrap_or(name)
+}
+
 /// The names of all known tools.
 pub fn names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.name)

@@ -147,10 +147,7 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<St
 
 /// Parses the name of a rule's tool. One that differs in case alone is an agent's: `Bash` for `bash`.
 fn ruled_tool(text: &str) -> Result<String, Complaint> {
-    match known::spelt(text).filter(|known| known.eq_ignore_ascii_case(text)) {
-        Some(known) => Ok(known.to_string()),
-        None => single_tool(text),
-    }
+    single_tool(known::recased(text))
 }
 
 /// Parses a name that stands for one tool: no group, and no tool's name in another case.
