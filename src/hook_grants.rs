@@ -38,6 +38,11 @@ pub struct HookGrants {
 }
 
 impl HookGrants {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.flags(Path::new("/")).is_ok_and(|flags| flags.is_empty())
+    }
+
     /// Each flag with its value. Paths are whole ones below `here`: what gets them starts elsewhere.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub fn hook_install(task: &HookInstall, tried: Trial) -> Result<u8, Failure> {
     let has_ours = bare.is_some();
     let old = bare.as_ref().map(|bare| Registered::read(&bare.commands, agent));
     let mut old = old.unwrap_or_default();
-    let asked = flags::asked(task, confined(task, &old)?, &places)?;
+    let asked = flags::asked(task, confined(task, &old, has_ours)?, &places)?;
     let unusable = old.drop_unusable(&asked, &places.root, tried);
     let (flags, kept) = old.with(asked);
     flags::refuse_unusable(&flags, &places.root, tried)?;
@@ -123,9 +123,11 @@ pub fn installs(agent: &str, root: &Path) -> Vec<String> {
     [false, true].into_iter().filter_map(line).collect()
 }
 
-/// What becomes of commands that no rule allows: as the flag says or the hooks did, else as the person at the terminal does.
-fn confined<'t>(task: &'t HookInstall, old: &Registered) -> Result<Option<&'t str>, Failure> {
-    let is_known = old.flags.iter().any(|flag| flag[0] == "--confined");
+/// What becomes of commands that no rule allows: as the flag says or the hooks did, else as the person at the terminal does. Where
+/// flags are added to hooks, what holds there stays.
+fn confined<'t>(task: &'t HookInstall, old: &Registered, has_ours: bool) -> Result<Option<&'t str>, Failure> {
+    let is_addition = task.profile.is_some() || task.agent.is_some() || !task.grants.is_empty();
+    let is_known = old.flags.iter().any(|flag| flag[0] == "--confined") || has_ours && is_addition;
     if task.confined.is_some() || is_known || task.place.yes || !confirm::can_ask() {
         return Ok(task.confined.as_deref());
     }

@@ -437,3 +437,25 @@ fn whether_confined_commands_are_free_is_asked_once() {
         assert!(read(&run.place, "~/.codex/hooks.json").contains(flag));
     }
 }
+
+#[test]
+fn a_grant_for_hooks_that_are_there_asks_for_nothing_but_the_change() {
+    let run = run();
+    works(&run.place, "hook install --for codex --yes");
+    let terminal = Terminal::new()
+        .awaits("Write this change?")
+        .types("y\n")
+        .ends_within(60);
+    let words = [
+        STOCKADE.path(),
+        "hook",
+        "install",
+        "--for",
+        "codex",
+        "--host",
+        "a.example.com",
+    ];
+    assert_eq!(terminal.plays_command(&run, words.map(Into::into).to_vec()), 0);
+    let text = read(&run.place, "~/.codex/hooks.json");
+    assert!(text.contains("hook codex --host a.example.com ||"), "{text}");
+}
