@@ -11,10 +11,11 @@ use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
-use stockade_hook::{accesses, is_named, judged_as, named};
+use stockade_hook::{accesses, is_named, is_of_server, judged_as, named};
 use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Call, Decision, Judge, Layers, Permissions, permissions_of};
 use stockade_policy::config::join::PROFILE;
+use stockade_policy::config::known;
 use stockade_policy::config::{Agent, ConfigurationError, Tool};
 use stockade_policy::policy::{Capabilities, Mode, Role};
 use stockade_policy::profile::{Origin, visible};
@@ -202,22 +203,28 @@ impl Checker {
             Act::Tool(call) => ready.ruled(&call.tool),
             Act::Path(..) | Act::Connect(_) => None,
         };
-        let denied = ruled.filter(|answer| answer.decision == Decision::Deny);
+        let (denied, ruled): (Option<Answer>, Option<Answer>) = match ruled {
+            Some(answer) if answer.decision == Decision::Deny => (Some(answer), None),
+            ruled => (None, ruled),
+        };
         let answer = match (denied, &asked.act) {
             (Some(denied), _) => denied,
             (None, Act::Tool(call)) => match asked.calling {
-                Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
-                    Some(name) => {
-                        let tool = name.to_string();
-                        let call = Call { tool, ..call.clone() };
-                        let answer = ready.of_server(name).tool(agent.as_ref(), &call, &cwd);
-                        ready.with_accesses(answer, &call, (agent.as_ref(), ground, state), (&cwd, home))?
-                    }
-                    None => {
-                        let answer = ready.judge.tool(agent.as_ref(), call, &cwd);
-                        ready.with_accesses(answer, call, (agent.as_ref(), ground, state), (&cwd, home))?
-                    }
-                },
+                Calling::Usual => {
+                    let tool = ready.ours(&call.tool);
+                    let is_of_agents = tool.is_some();
+                    let call = Call {
+                        tool: tool.unwrap_or(&call.tool).to_string(),
+                        ..call.clone()
+                    };
+                    let answer = ready.by_name(agent.as_ref(), &call, is_of_agents, &cwd);
+                    let answer = match ruled.filter(|_| is_of_agents && answer.decision == Decision::Confirm) {
+                        Some(allowed) if !changes(&call.tool) => allowed,
+                        _ => answer,
+                    };
+                    let by_name = (answer, is_of_agents);
+                    ready.with_accesses(by_name, &call, (agent.as_ref(), ground, state), (&cwd, home))?
+                }
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
@@ -320,11 +327,26 @@ impl Ready {
         })
     }
 
-    /// The answer about a tool, or that about the file or host that its input names where this is stricter. Without an agent
-    /// these are judged as by a hook without flags.
+    /// The name that a tool of an agent's is judged by; `None` for our names, declared ones and unknown ones.
+    fn ours<'t>(&self, tool: &'t str) -> Option<&'t str> {
+        let is_ours = known::needs(tool).is_some() || self.layers.tool(tool).is_some();
+        judged_as(tool).filter(|_| !is_ours)
+    }
+
+    /// The answer about a tool by its name. One of a server or an agent need not be declared.
+    fn by_name(&self, agent: Option<&Agent>, call: &Call, is_of_agents: bool, cwd: &Path) -> Answer {
+        let tool = &call.tool;
+        match self.judge.has(tool) || !(is_of_agents || is_of_server(tool)) {
+            true => self.judge.tool(agent, call, cwd),
+            false => self.of_server(tool).tool(agent, call, cwd),
+        }
+    }
+
+    /// The answer about a tool, or that about the file or host that its input names: of an agent's tool as its hook says, of
+    /// ours where this is stricter. Without an agent these are judged as by a hook without flags.
     fn with_accesses(
         &mut self,
-        answer: Answer,
+        (answer, is_of_agents): (Answer, bool),
         call: &Call,
         (agent, ground, state): (Option<&Agent>, Option<&CallerGrants>, Option<&Path>),
         (cwd, home): (&Path, Option<&Path>),
@@ -352,7 +374,8 @@ impl Ready {
             Decision::Confirm => 1,
             Decision::Deny => 0,
         };
-        Ok([answer]
+        let by_name = Some(answer).filter(|_| !is_of_agents);
+        Ok(by_name
             .into_iter()
             .chain(answers)
             .min_by_key(strictness)
@@ -430,6 +453,12 @@ impl Ready {
         }
         Ok(self.reachable.get(&name))
     }
+}
+
+/// Whether a tool of ours changes files or starts programs: more than its name decides on those.
+fn changes(tool: &str) -> bool {
+    let more = Capabilities::WRITE | Capabilities::DELETE | Capabilities::EXECUTE;
+    known::needs(tool).is_some_and(|needs| needs.intersects(more))
 }
 
 /// The cache key: a rules file that has changed is a different one.

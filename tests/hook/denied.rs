@@ -86,6 +86,42 @@ fn a_rule_by_our_name_denies_each_tool_that_is_judged_by_it() {
 }
 
 #[test]
+fn check_answers_as_the_hook_does() {
+    let place = place();
+    let check = |tool: &str, input: &str| {
+        let mut command = command(&place, STOCKADE.path().as_ref());
+        command.args(["check", "--tool", tool, "--", input]);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for (tool, field, input) in [
+        ("Edit", "file_path", "a.txt"),
+        ("Write", "file_path", "new.txt"),
+        ("Write", "file_path", "/etc/new"),
+        ("MultiEdit", "file_path", ".git/config"),
+        ("NotebookEdit", "notebook_path", "a.ipynb"),
+        ("Read", "file_path", ".env"),
+        ("LS", "path", "sub"),
+        ("Glob", "pattern", "**/.env"),
+        ("Glob", "pattern", "*.rs"),
+        ("WebFetch", "url", "https://other.example.com/"),
+        ("mcp__time__now", "zone", "UTC"),
+        ("WebSearch", "query", "what"),
+    ] {
+        let expected = match answer(&place, tool, &format!("{{\"{field}\": \"{input}\"}}")).as_str() {
+            "ask" => "confirm".to_string(),
+            answer => answer.to_string(),
+        };
+        let checked = check(tool, input);
+        assert!(
+            checked.starts_with(&format!("{expected}: ")),
+            "{tool} {input}: {checked}"
+        );
+    }
+    let asked = check("mcp__time__now", "UTC");
+    assert!(asked.contains("question: Run tool? mcp__time__now: UTC"), "{asked}");
+}
+
+#[test]
 fn a_name_that_seems_misspelt_is_told() {
     let place = place();
     let told = |tool: &str| {

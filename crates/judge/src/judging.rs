@@ -133,8 +133,15 @@ impl Judge {
         let answer = Answer::plain(judged.decision, judged.reason.clone(), judged.matched.clone());
         match judged.decision {
             Decision::Confirm => answer.asking(
-                "Run command?",
-                normalised(&judged).to_string(),
+                if call.tool == SHELL || commands.is_some() {
+                    "Run command?"
+                } else {
+                    "Run tool?"
+                },
+                match call.tool == SHELL || commands.is_some() {
+                    true => normalised(&judged).to_string(),
+                    false => format!("{}: {}", call.tool, normalised(&judged)),
+                },
                 harm::of_line(text, &judged.line, judged.is_unfit),
                 match judged.is_storable && call.tool == SHELL {
                     true => storing::of_line(&judged.line),

@@ -198,8 +198,9 @@ pub fn meant<'n>(tool: &str, declared: impl Iterator<Item = &'n str>) -> Option<
     nearest(tool, all).filter(|_| !is_one)
 }
 
-/// The beginnings of names of MCP servers' tools.
-fn is_of_server(tool: &str) -> bool {
+/// Whether a name begins as those of MCP servers' tools do.
+#[must_use]
+pub fn is_of_server(tool: &str) -> bool {
     ["mcp__", "mcp_", "MCP:", "ReadMcpResource"]
         .iter()
         .any(|start| tool.starts_with(start))
