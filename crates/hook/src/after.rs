@@ -51,8 +51,8 @@ pub fn told(refusals: &Refusals, installs: &[String]) -> String {
                     way(installs, &flags)
                 ),
                 false => format!(
-                    " No flag of a hook allows it: the user can run the command by `stockade run {flags} -- COMMAND` in a \
-                     terminal, or make the change. Ask for it if the task needs it, or do without."
+                    " No flag of a hook allows it: the user can make the change, or run the command in a terminal by \
+                     `stockade run`, with `{flags}` beside the hook's own flags. Ask for it if the task needs it, or do without."
                 ),
             };
         }
@@ -141,8 +141,7 @@ mod tests {
         let both = lines.map(|line| format!("`{line} --listen 3000`")).join(" and ");
         assert!(text.contains(&format!("would allow it is {both};")), "{text}");
         let guarded = of(&["--write-guarded", "/p/x"]);
-        let by_hand =
-            "No flag of a hook allows it: the user can run the command by `stockade run --write-guarded /p/x -- ";
+        let by_hand = "No flag of a hook allows it: the user can make the change, or run the command in a terminal by `stockade run`, with `--write-guarded /p/x`";
         assert!(guarded.contains(by_hand) && !guarded.contains("install"), "{guarded}");
     }
 
