@@ -38,6 +38,11 @@ pub struct HookGrants {
 }
 
 impl HookGrants {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.flags(Path::new("/")).is_ok_and(|flags| flags.is_empty())
+    }
+
     /// Each flag with its value. Paths are whole ones below `here`: what gets them starts elsewhere.
     ///
     /// # Errors
@@ -72,8 +77,12 @@ impl HookGrants {
 /// A path below `here`, as text.
 ///
 /// # Errors
-/// It isn't UTF-8.
+/// It isn't UTF-8, or begins with a `~` that was meant for a shell.
 pub fn whole(path: &Path, here: &Path) -> Result<String, Failure> {
+    if path.starts_with("~") && !here.join(path).exists() {
+        let message = format!("`{}` doesn't exist: the shell didn't expand its `~`", path.display());
+        return Err(Failure::text(REFUSED, message).hint("it does so without quotes; `$HOME` works in quotes too"));
+    }
     let path = here.join(path);
     let text = path.to_str().map(String::from);
     text.ok_or_else(|| Failure::text(REFUSED, format!("the path `{}` isn't UTF-8", path.display())))

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::REFUSED;
 use super::message::{Failure, note};
 use stockade::internal::Surroundings;
+use stockade_hook::meant;
 use stockade_judge::{Layers, Line, Missing, TrustError};
 use stockade_policy::config::Agent;
 use stockade_policy::profile::visible;
@@ -26,7 +27,7 @@ impl Here {
     /// Loads the layers, and reports entries that are ignored.
     pub fn load(root: Option<&Path>) -> Result<Here, Failure> {
         let here = Here::quiet(root)?;
-        here.layers.remarks().iter().for_each(|remark| note(remark));
+        remarks(&here.layers).iter().for_each(|remark| note(remark));
         Ok(here)
     }
 
@@ -66,6 +67,21 @@ impl Here {
             layers,
         })
     }
+}
+
+/// What a person should know of the configuration: what doesn't count, and rules for tools whose names seem misspelt.
+pub fn remarks(layers: &Layers) -> Vec<String> {
+    let permissions = layers.permissions();
+    let rules = permissions.deny.iter().chain(&permissions.allow);
+    let tools = layers.tools();
+    let misspelt = rules.filter_map(|rule| {
+        let meant = meant(&rule.tool, tools.iter().map(|tool| tool.name.as_str()))?;
+        let (tool, origin) = (visible(&rule.tool), &rule.origin);
+        Some(format!(
+            "warning: no tool is known as `{tool}` (a rule of {origin}); did you mean `{meant}`?"
+        ))
+    });
+    layers.remarks().into_iter().chain(misspelt).collect()
 }
 
 /// An unknown agent's name, and the names of the known agents.

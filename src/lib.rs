@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
             return shell::named(words);
         }
         match called {
-            Some(called) if called.is_of_no_agent() => Err(hook::no_agent()),
+            Some(called) if called.is_of_no_agent() => Err(hook::no_agent(&words)),
             _ => Arguments::read().and_then(|arguments| act(&arguments.task)),
         }
     });

@@ -8,6 +8,7 @@ use super::check::line_of;
 use super::layers::{Detail, Here, print, unprinted};
 use super::message::{Failure, note};
 use stockade_judge::{Call, Decision, Judge, Remember, remember, remove_rules};
+use stockade_policy::config::known;
 use stockade_policy::profile::visible;
 
 /// Exit code: nothing was stored.
@@ -38,7 +39,7 @@ pub fn rules(task: &Rules, out: &mut dyn Write) -> Result<u8, Failure> {
 
 fn call(rule: &RuleOf) -> Result<Call, Failure> {
     Ok(Call {
-        tool: rule.tool.clone(),
+        tool: known::recased(&rule.tool).to_string(),
         command: line_of(&rule.command)?,
         skill_name: rule.skill.clone(),
     })
@@ -93,6 +94,10 @@ fn print_rule(rule: &Remember, path: &Path, out: &mut dyn Write) -> Result<(), F
 /// The rules that a yes to this call stores: none if it needs none, or if no stored rule could allow it.
 fn storable(here: &Here, call: &Call) -> Result<Vec<Remember>, Failure> {
     let judge = Judge::new(here.layers.permissions(), here.layers.tools(), &here.root);
+    let of_unknown = stockade_judge::storable(call);
+    if !judge.has(&call.tool) && known::meant(&call.tool).is_none() && !of_unknown.is_empty() {
+        return Ok(of_unknown);
+    }
     let answer = judge.tool(None, call, &here.root);
     match answer.decision {
         Decision::Confirm if !answer.remember.is_empty() => Ok(answer.remember),

@@ -58,10 +58,11 @@ impl Grants {
             .runs_with
             .chunks_exact(2)
             .partition(|words| words[0] == "--write");
+        let makes: Vec<String> = answer.makes.iter().map(|made| setting.absolute(made)).collect();
         let mut all: Vec<Named<'_>> = Vec::new();
         for words in writes.into_iter().chain(others) {
             let word = &words[1];
-            let path = placed(word, root, setting);
+            let path = placed(word, root);
             let is_written = |path: &PathBuf| {
                 let mut writes = all.iter().filter(|named| named.words[0] == "--write");
                 writes.any(|named| named.granted.iter().any(|tree| path.starts_with(tree)))
@@ -70,7 +71,7 @@ impl Grants {
                 ("--env", _) if may_be_given(word) => vec![PathBuf::from(word)],
                 ("--read" | "--write", Some(path)) if is_written(&path) => continue,
                 // Making a directory that is there takes no right.
-                ("--write", Some(path)) if answer.makes.contains(word) && path.is_dir() => continue,
+                ("--write", Some(path)) if makes.contains(word) && path.is_dir() => continue,
                 ("--read", Some(path)) if is_readable(&path, root, &matcher) => vec![path],
                 ("--write", Some(path)) => writable(path, root, &matcher),
                 _ => Vec::new(),
@@ -79,7 +80,7 @@ impl Grants {
             match granted.is_empty() || !is_short {
                 true => grants.leave_out(words),
                 false => all.push(Named {
-                    below: directory_of(words).filter(|_| words[0] == "--read" || !granted[0].exists()),
+                    below: directory_of(words, setting).filter(|_| words[0] == "--read" || !granted[0].exists()),
                     words,
                     granted,
                 }),
@@ -178,9 +179,10 @@ fn said_of(act: &LeftOut) -> String {
 }
 
 /// The directory of a path as it is written, unless that is the root, the home or `/tmp`.
-fn directory_of(words: &[String]) -> Option<&str> {
+fn directory_of<'w>(words: &'w [String], setting: &Setting) -> Option<&'w str> {
     let (directory, _) = words[1].trim_end_matches('/').rsplit_once('/')?;
-    (words[0] != "--env" && !["", ".", "~", "/tmp"].contains(&directory)).then_some(directory)
+    let is_home = setting.home.as_deref() == Some(Path::new(directory));
+    (words[0] != "--env" && !is_home && !["", ".", "/tmp"].contains(&directory)).then_some(directory)
 }
 
 /// Whether a variable that a text names may be passed: it is a valid name, and doesn't affect loading.
@@ -191,12 +193,8 @@ fn may_be_given(name: &str) -> bool {
 }
 
 /// Resolves a path of a text lexically, `.` and `..` included.
-fn placed(word: &str, root: &Path, setting: &Setting) -> Option<PathBuf> {
-    let path = match word.strip_prefix("~/") {
-        Some(rest) => setting.home.as_ref()?.join(rest),
-        None => root.join(word),
-    };
-    Some(lexical(&path))
+fn placed(word: &str, root: &Path) -> Option<PathBuf> {
+    (!word.starts_with("~/")).then(|| lexical(&root.join(word)))
 }
 
 fn is_itself(path: &Path) -> bool {

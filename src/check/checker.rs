@@ -6,15 +6,16 @@ use std::time::SystemTime;
 
 use super::super::REFUSED;
 use super::super::args::Check;
-use super::super::layers::UnknownAgent;
+use super::super::layers::{UnknownAgent, remarks};
 use super::super::ledger::{profile_key, with_stored};
 use super::super::message::{Failure, note};
 use stockade::internal::Surroundings;
 use stockade::{NetworkChoice, Sandbox};
-use stockade_hook::{accesses, judged_as};
+use stockade_hook::{accesses, is_named, is_of_server, judged_as, named};
 use stockade_judge::files::{self, Reachable};
 use stockade_judge::{Act, Answer, Call, Decision, Judge, Layers, Permissions, permissions_of};
 use stockade_policy::config::join::PROFILE;
+use stockade_policy::config::known;
 use stockade_policy::config::{Agent, ConfigurationError, Tool};
 use stockade_policy::policy::{Capabilities, Mode, Role};
 use stockade_policy::profile::{Origin, visible};
@@ -71,6 +72,8 @@ pub struct CallerGrants {
     pub deny: Vec<String>,
     pub network: Option<NetworkChoice>,
     pub llm: bool,
+    /// Programs that answer its runs' questions, unconfined.
+    pub approvers: Vec<PathBuf>,
 }
 
 impl CallerGrants {
@@ -87,6 +90,9 @@ impl CallerGrants {
         }
         for glob in &self.deny {
             sandbox = sandbox.deny(glob)?;
+        }
+        for program in &self.approvers {
+            sandbox = sandbox.guard(program, "--ask");
         }
         if let Some(choice) = self.network {
             sandbox = sandbox.network(choice);
@@ -158,7 +164,7 @@ impl Checker {
         let surroundings = Surroundings::here().map_err(|error| Failure::new(REFUSED, &error))?;
         let key = key(check.root.as_deref(), check.rules.as_deref());
         let ready = Ready::load(&surroundings, &key).map_err(Failure::from)?;
-        ready.layers.remarks().iter().for_each(|text| note(text));
+        remarks(&ready.layers).iter().for_each(|text| note(text));
         let on_violation = ready.layers.user().on_violation.clone();
         let writer = AuditWriter::start(surroundings.state.as_deref(), check.audit, on_violation);
         Ok(Checker {
@@ -172,21 +178,12 @@ impl Checker {
 
     /// Decides, and records the decision.
     pub fn answer(&mut self, asked: &Asked) -> Result<Answer, Wrong> {
+        let key = self.loaded(asked.root.as_deref(), asked.rules.as_deref())?;
+        let ready = self.ready.get_mut(&key).expect("it was put there");
         let check = &self.check;
         let ground = self.ground.as_ref();
         let here = &self.surroundings.directory;
         let state = self.surroundings.state.as_deref();
-        let said_root = asked.root.as_deref().or(check.root.as_deref());
-        let rules = asked.rules.as_deref().or(check.rules.as_deref());
-        let key = key(said_root, rules);
-        if !self.ready.contains_key(&key) {
-            if self.ready.len() >= MAX_KEPT {
-                self.ready.clear();
-            }
-            let ready = Ready::load(&self.surroundings, &key)?;
-            self.ready.insert(key.clone(), ready);
-        }
-        let ready = self.ready.get_mut(&key).expect("it was put there");
         let name = asked.agent.as_ref().or(check.agent.as_ref());
         let agent = match name {
             Some(name) => Some(UnknownAgent::or_agent(&ready.layers, name)?),
@@ -202,28 +199,40 @@ impl Checker {
             ready.reachable(agent.as_ref(), ground, state)?;
         }
         let home = self.surroundings.home.as_deref();
-        let answer = match &asked.act {
-            Act::Tool(call) => match asked.calling {
-                Calling::Usual => match judged_as(&call.tool).filter(|_| !ready.judge.has(&call.tool)) {
-                    Some(name) => {
-                        let tool = name.to_string();
-                        let call = Call { tool, ..call.clone() };
-                        let answer = ready.of_server(name).tool(agent.as_ref(), &call, &cwd);
-                        ready.with_accesses(answer, &call, (agent.as_ref(), ground, state), (&cwd, home))?
-                    }
-                    None => {
-                        let answer = ready.judge.tool(agent.as_ref(), call, &cwd);
-                        ready.with_accesses(answer, call, (agent.as_ref(), ground, state), (&cwd, home))?
-                    }
-                },
+        let ruled = match &asked.act {
+            Act::Tool(call) => ready.ruled(&call.tool),
+            Act::Path(..) | Act::Connect(_) => None,
+        };
+        let (denied, ruled): (Option<Answer>, Option<Answer>) = match ruled {
+            Some(answer) if answer.decision == Decision::Deny => (Some(answer), None),
+            ruled => (None, ruled),
+        };
+        let answer = match (denied, &asked.act) {
+            (Some(denied), _) => denied,
+            (None, Act::Tool(call)) => match asked.calling {
+                Calling::Usual => {
+                    let tool = ready.ours(&call.tool);
+                    let is_of_agents = tool.is_some();
+                    let call = Call {
+                        tool: tool.unwrap_or(&call.tool).to_string(),
+                        ..call.clone()
+                    };
+                    let answer = ready.by_name(agent.as_ref(), &call, is_of_agents, &cwd);
+                    let answer = match ruled.filter(|_| is_of_agents && answer.decision == Decision::Confirm) {
+                        Some(allowed) if !changes(&call.tool) => allowed,
+                        _ => answer,
+                    };
+                    let by_name = (answer, is_of_agents);
+                    ready.with_accesses(by_name, &call, (agent.as_ref(), ground, state), (&cwd, home))?
+                }
                 Calling::OfServer => ready.of_server(&call.tool).tool(agent.as_ref(), call, &cwd),
                 Calling::Unconfined => ready.unconfined().tool(agent.as_ref(), call, &cwd),
             },
-            Act::Path(action, path) => match ready.reachable(agent.as_ref(), ground, state)? {
+            (None, Act::Path(action, path)) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.path(*action, path, &cwd),
                 None => files::without_context(action.capability()),
             },
-            Act::Connect(host) => match ready.reachable(agent.as_ref(), ground, state)? {
+            (None, Act::Connect(host)) => match ready.reachable(agent.as_ref(), ground, state)? {
                 Some(reachable) => reachable.connect(host),
                 None => files::without_context(Capabilities::NET),
             },
@@ -234,6 +243,37 @@ impl Checker {
         };
         self.keep(agent.as_ref(), &asked.act, &answer);
         Ok(answer)
+    }
+
+    /// The answer of a rule of the user's for all of an agent's tool, by any name of it. A denial is recorded.
+    pub fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, Wrong> {
+        let key = self.loaded(None, None)?;
+        let ready = &self.ready[&key];
+        let answer = ready.ruled(tool);
+        if let Some(denied) = answer.as_ref().filter(|answer| answer.decision == Decision::Deny) {
+            let agent = self.check.agent.as_ref();
+            let agent = agent
+                .map(|name| UnknownAgent::or_agent(&ready.layers, name))
+                .transpose()?;
+            self.keep(agent.as_ref(), &Act::Tool(named(tool)), denied);
+        }
+        Ok(answer)
+    }
+
+    /// The key of what is loaded for a root and a rules file, by default those of the flags.
+    fn loaded(&mut self, root: Option<&Path>, rules: Option<&Path>) -> Result<Key, Wrong> {
+        let key = key(
+            root.or(self.check.root.as_deref()),
+            rules.or(self.check.rules.as_deref()),
+        );
+        if !self.ready.contains_key(&key) {
+            if self.ready.len() >= MAX_KEPT {
+                self.ready.clear();
+            }
+            let ready = Ready::load(&self.surroundings, &key)?;
+            self.ready.insert(key.clone(), ready);
+        }
+        Ok(key)
     }
 
     fn keep(&self, agent: Option<&Agent>, act: &Act, answer: &Answer) {
@@ -287,11 +327,26 @@ impl Ready {
         })
     }
 
-    /// The answer about a tool, or that about the file or host that its input names where this is stricter. Without an agent
-    /// these are judged as by a hook without flags.
+    /// The name that a tool of an agent's is judged by; `None` for our names, declared ones and unknown ones.
+    fn ours<'t>(&self, tool: &'t str) -> Option<&'t str> {
+        let is_ours = known::needs(tool).is_some() || self.layers.tool(tool).is_some();
+        judged_as(tool).filter(|_| !is_ours)
+    }
+
+    /// The answer about a tool by its name. One of a server or an agent need not be declared.
+    fn by_name(&self, agent: Option<&Agent>, call: &Call, is_of_agents: bool, cwd: &Path) -> Answer {
+        let tool = &call.tool;
+        match self.judge.has(tool) || !(is_of_agents || is_of_server(tool)) {
+            true => self.judge.tool(agent, call, cwd),
+            false => self.of_server(tool).tool(agent, call, cwd),
+        }
+    }
+
+    /// The answer about a tool, or that about the file or host that its input names: of an agent's tool as its hook says, of
+    /// ours where this is stricter. Without an agent these are judged as by a hook without flags.
     fn with_accesses(
         &mut self,
-        answer: Answer,
+        (answer, is_of_agents): (Answer, bool),
         call: &Call,
         (agent, ground, state): (Option<&Agent>, Option<&CallerGrants>, Option<&Path>),
         (cwd, home): (&Path, Option<&Path>),
@@ -319,11 +374,17 @@ impl Ready {
             Decision::Confirm => 1,
             Decision::Deny => 0,
         };
-        Ok([answer]
+        let by_name = Some(answer).filter(|_| !is_of_agents);
+        Ok(by_name
             .into_iter()
             .chain(answers)
             .min_by_key(strictness)
             .expect("there is one"))
+    }
+
+    /// The answer of a rule of the user's for all of a tool, by any name of it.
+    fn ruled(&self, tool: &str) -> Option<Answer> {
+        self.judge.ruled(|rule| is_named(rule, tool))
     }
 
     /// The judge that has this tool, declared or not.
@@ -392,6 +453,12 @@ impl Ready {
         }
         Ok(self.reachable.get(&name))
     }
+}
+
+/// Whether a tool of ours changes files or starts programs: more than its name decides on those.
+fn changes(tool: &str) -> bool {
+    let more = Capabilities::WRITE | Capabilities::DELETE | Capabilities::EXECUTE;
+    known::needs(tool).is_some_and(|needs| needs.intersects(more))
 }
 
 /// The cache key: a rules file that has changed is a different one.

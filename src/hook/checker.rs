@@ -12,6 +12,8 @@ use super::reports::Reports;
 use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Refusals, ToolJudge};
 use stockade_judge::{Act, Answer, Call};
+use stockade_policy::real_path::real_path;
+use stockade_report::approve::{Approver, CommandApprover};
 
 /// The profile of a hook that names neither one nor a role.
 pub const PROFILE: &str = "workspace";
@@ -39,6 +41,7 @@ impl HookChecker {
             root: Some(root.to_path_buf()),
             ..Check::of_level(flags.audit)
         };
+        let approver = flags.ask.strip_prefix("command=");
         let ground = CallerGrants {
             profile: match (&flags.profile, &flags.agent) {
                 (None, None) => Some(PROFILE.into()),
@@ -50,6 +53,7 @@ impl HookChecker {
             deny: flags.grants.deny.clone(),
             network: flags.net,
             llm: flags.llm,
+            approvers: approver.map_or_else(Vec::new, |text| CommandApprover::new(text).programs()),
         };
         Ok(HookChecker {
             checker: Checker::open(check, Some(ground))?,
@@ -75,6 +79,10 @@ impl ToolJudge for HookChecker {
         self.checker.answer(&asked).map_err(wrong)
     }
 
+    fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, String> {
+        self.checker.ruled(tool).map_err(wrong)
+    }
+
     fn judge_of_server(&mut self, call: &Call) -> Result<Answer, String> {
         let asked = Asked {
             calling: Calling::OfServer,
@@ -98,6 +106,10 @@ impl ToolJudge for HookChecker {
 
     fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        real_path(path)
     }
 
     fn installs(&self) -> Vec<String> {

@@ -5,6 +5,7 @@
 
 mod checker;
 mod reports;
+mod trial;
 mod work_tree;
 
 use std::env;
@@ -24,12 +25,16 @@ use checker::HookChecker;
 use reports::Reports;
 use stockade::internal::Surroundings;
 use stockade_hook::{Agent, Confinement, Event, Reply, answer, bounded, unknown_agent};
+use stockade_policy::profile::{nearest, visible};
 
 /// The longest time until an answer. Agents take the time-out of a hook for no objection.
 const MAX_TIME: Duration = Duration::from_secs(8);
 
 /// One more byte than any event has, so that a longer one is seen to be longer.
 const MAX_READ: u64 = (32 << 20) + 1;
+
+/// Words in the place of an agent's that are for people.
+const FOR_PEOPLE: [&str; 5] = ["install", "uninstall", "help", "-h", "--help"];
 
 /// The exit code that every agent takes for a denial.
 const BLOCKED: u8 = 2;
@@ -46,7 +51,6 @@ pub struct Called {
 impl Called {
     /// Whether these words call a hook; tasks that manage hooks are for people.
     pub fn by(words: &[OsString]) -> Option<Called> {
-        const FOR_PEOPLE: [&str; 5] = ["install", "uninstall", "help", "-h", "--help"];
         let mut words = words.iter().skip(1).map(|word| word.to_str());
         if words.next()? != Some("hook") {
             return None;
@@ -106,10 +110,22 @@ pub fn reason_of(failure: &Failure) -> String {
     text.strip_prefix("stockade: ").unwrap_or(&text).to_string()
 }
 
-/// The failure of a hook that names no agent.
-pub fn no_agent() -> Failure {
-    let names = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-    Failure::text(REFUSED, "`stockade hook` needs the name of an agent").hint(format!("the agents are {names}"))
+/// The failure of a hook that names no agent, or one that isn't known.
+pub fn no_agent(words: &[OsString]) -> Failure {
+    let names = Agent::ALL.map(Agent::name);
+    let Some(given) = words.get(2).map(|word| word.to_string_lossy()) else {
+        return Failure::text(REFUSED, "`stockade hook` needs the name of an agent").hint(all_of(&names));
+    };
+    let message = format!("no agent or task of `stockade hook` is called `{}`", visible(&given));
+    let hint = match nearest(&given, names.into_iter().chain(FOR_PEOPLE)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("{}; the tasks are `install` and `uninstall`", all_of(&names)),
+    };
+    Failure::text(REFUSED, message).hint(hint)
+}
+
+fn all_of(names: &[&str]) -> String {
+    format!("the agents are `{}`", names.join("`, `"))
 }
 
 /// Carries out `stockade hook …`.
@@ -120,7 +136,7 @@ pub fn hook(task: &HookTask) -> Result<u8, Failure> {
         HookTask::Gemini(flags) => reply(Agent::Gemini, flags),
         HookTask::Cursor(flags) => reply(Agent::Cursor, flags),
         HookTask::Copilot(flags) => reply(Agent::Copilot, flags),
-        HookTask::Install(task) => install::hook_install(task),
+        HookTask::Install(task) => install::hook_install(task, trial::tried),
         HookTask::Uninstall(task) => install::hook_uninstall(task),
     }
 }

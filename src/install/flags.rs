@@ -1,5 +1,7 @@
 //! The flags of an agent's hooks: those that are asked for, and those of the hooks that are there already, which stay.
 
+use std::path::Path;
+
 use super::args::HookInstall;
 use super::place;
 use crate::REFUSED;
@@ -10,6 +12,12 @@ use stockade_text::quote::{command_line, words_of};
 
 /// Flags that stand once, in the order in which they are written.
 const SINGLE: [&str; 3] = ["--profile", "--agent", "--confined"];
+
+/// Flags that only add: the hooks may do without one.
+const GRANTS: [&str; 7] = ["--read", "--write", "--exec", "--host", "--listen", "--socket", "--env"];
+
+/// Prepares a command by the flags of a hook in a project, and says why it would be refused.
+pub type Trial = fn(&[String], &Path) -> Result<(), Failure>;
 
 /// A flag with its value, if it has one.
 type Flag = Vec<String>;
@@ -49,6 +57,32 @@ impl Registered {
         found
     }
 
+    /// Takes out the grants with which no command starts any more beside what is asked for, and says each with the reason.
+    pub fn drop_unusable(&mut self, asked: &[Flag], root: &Path, trial: Trial) -> Vec<String> {
+        let old = std::mem::take(&mut self.flags);
+        let (grants, rest): (Vec<Flag>, Vec<Flag>) = old
+            .iter()
+            .cloned()
+            .partition(|flag| GRANTS.contains(&flag[0].as_str()) && !asked.contains(flag));
+        self.flags = rest;
+        let with = |flag: &[Flag]| tried(&self.with([asked, flag].concat()).0, root, trial);
+        let mut dropped = Vec::new();
+        if with(&[]).is_ok() && with(&grants).is_err() {
+            for flag in &grants {
+                dropped.extend(
+                    with(std::slice::from_ref(flag))
+                        .err()
+                        .map(|failure| (flag, failure.message)),
+                );
+            }
+        }
+        let is_dropped = |flag: &Flag| dropped.iter().any(|(other, _)| *other == flag);
+        self.flags = old.iter().filter(|flag| !is_dropped(flag)).cloned().collect();
+        let said =
+            |(flag, why): &(&Flag, String)| format!("dropped what the hooks had: `{}`: {why}", command_line(flag));
+        dropped.iter().map(said).collect()
+    }
+
     /// The flags with those that are asked for now, and what stays of these as a command line has it.
     pub fn with(&self, asked: Vec<Flag>) -> (Vec<Flag>, Option<String>) {
         let place = |flag: &Flag| SINGLE.iter().position(|name| *name == flag[0]);
@@ -79,6 +113,24 @@ fn flags_of(command: &str) -> Option<Vec<Flag>> {
         }
     }
     Some(flags)
+}
+
+/// Refuses flags with which no command of the hooks would start in this project.
+///
+/// # Errors
+/// Each would be refused; not where one without flags is refused as well.
+pub fn refuse_unusable(flags: &[Flag], root: &Path, trial: Trial) -> Result<(), Failure> {
+    match tried(flags, root, trial) {
+        Err(failure) if trial(&[], root).is_ok() => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// Tries flags as the hooks would.
+fn tried(flags: &[Flag], root: &Path, trial: Trial) -> Result<(), Failure> {
+    // Only hooks have it.
+    let of_runs = flags.iter().filter(|flag| flag[0] != "--confined");
+    trial(&of_runs.flatten().cloned().collect::<Vec<_>>(), root)
 }
 
 /// The flags that a person asks for.

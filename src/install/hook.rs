@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::{HookInstall, HookUninstall, Where};
-use super::flags::{self, Registered};
+use super::flags::{self, Registered, Trial};
 use super::own::Own;
 use super::place;
 use super::write::{Change, carry_out};
@@ -14,8 +14,8 @@ use stockade_install::{Agent, HookError, Places, SettingsFile, register, switche
 use stockade_policy::profile::visible;
 use stockade_text::quote::{command_line, quoted};
 
-/// Carries out `stockade hook install`.
-pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
+/// Carries out `stockade hook install`; `tried` prepares a command as the hooks would.
+pub fn hook_install(task: &HookInstall, tried: Trial) -> Result<u8, Failure> {
     let agent = task.agent_program;
     let places = place::places(&task.place)?;
     let file = read(agent, &task.place, &places)?;
@@ -24,9 +24,11 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
     let bare = file.text().map(unregister).transpose().map_err(failed)?.flatten();
     let has_ours = bare.is_some();
     let old = bare.as_ref().map(|bare| Registered::read(&bare.commands, agent));
-    let old = old.unwrap_or_default();
-    let asked = flags::asked(task, confined(task, &old)?, &places)?;
+    let mut old = old.unwrap_or_default();
+    let asked = flags::asked(task, confined(task, &old, has_ours)?, &places)?;
+    let unusable = old.drop_unusable(&asked, &places.root, tried);
     let (flags, kept) = old.with(asked);
+    flags::refuse_unusable(&flags, &places.root, tried)?;
     let line = line(agent, &flags.concat(), &places)?;
     let bare = bare.map(|bare| bare.text).or(file.text().map(String::from));
     let bare = bare.filter(|_| !has_ours || !is_left_empty(&file));
@@ -39,7 +41,7 @@ pub fn hook_install(task: &HookInstall) -> Result<u8, Failure> {
         .map(|flag| format!("dropped what the hooks had: `{flag}`"));
     let authors = kept.iter().filter(|_| task.place.project);
     let authors = authors.map(|flags| format!("the project's file had `{flags}`, and keeps it"));
-    let warnings: Vec<String> = switches.chain(lost).chain(authors).collect();
+    let warnings: Vec<String> = switches.chain(lost).chain(unusable).chain(authors).collect();
     let keeps_copy = !has_ours;
     let changes = changes(file, Some(new), keeps_copy);
     let is_change = !changes.is_empty();
@@ -121,9 +123,11 @@ pub fn installs(agent: &str, root: &Path) -> Vec<String> {
     [false, true].into_iter().filter_map(line).collect()
 }
 
-/// What becomes of commands that no rule allows: as the flag says or the hooks did, else as the person at the terminal does.
-fn confined<'t>(task: &'t HookInstall, old: &Registered) -> Result<Option<&'t str>, Failure> {
-    let is_known = old.flags.iter().any(|flag| flag[0] == "--confined");
+/// What becomes of commands that no rule allows: as the flag says or the hooks did, else as the person at the terminal does. Where
+/// flags are added to hooks, what holds there stays.
+fn confined<'t>(task: &'t HookInstall, old: &Registered, has_ours: bool) -> Result<Option<&'t str>, Failure> {
+    let is_addition = task.profile.is_some() || task.agent.is_some() || !task.grants.is_empty();
+    let is_known = old.flags.iter().any(|flag| flag[0] == "--confined") || has_ours && is_addition;
     if task.confined.is_some() || is_known || task.place.yes || !confirm::can_ask() {
         return Ok(task.confined.as_deref());
     }

@@ -142,6 +142,22 @@ fn of_a_command_line_each_part_is_remembered_and_only_what_can_be() {
 }
 
 #[test]
+fn a_rule_for_a_tool_that_isnt_known_is_remembered_and_counts() {
+    let place = Place::new();
+    for tool in ["Frobnicate", "WebSearch"] {
+        let words = ["rules", "remember", "--tool", tool];
+        let said = told(&place, &words);
+        assert!(
+            said.starts_with(&format!("{tool} is allowed from now on, by ")),
+            "{said}"
+        );
+        assert_eq!(stockade(&place, &["check", "--tool", tool]).status.code(), Some(0));
+    }
+    let said = told(&place, &["rules", "remember", "--tool", "shell"]);
+    assert!(said.contains("this is denied"), "{said}");
+}
+
+#[test]
 fn what_is_remembered_counts_at_once_and_never_in_a_file_that_is_not_trusted() {
     let place = Place::new();
     insta::assert_snapshot!(told(&place, &["rules", "remember", "--tool", "write"]), @"

@@ -169,6 +169,19 @@ fn making_a_directory_that_is_there_gives_nothing_of_it() {
 }
 
 #[test]
+fn a_proposed_flag_can_be_pasted() {
+    let place = Place::new();
+    place.file(
+        "home.py",
+        "import os\nopen(os.path.expanduser('~/res.txt'), 'w').write('x')\nopen(os.path.expanduser('~/note.txt'))\n",
+    );
+    let home = place.root().parent().unwrap().join("home");
+    let flag = format!("`--write {}`", home.join("res.txt").display());
+    let told = place.exec(&["home.py"]).stderr;
+    assert!(told.contains(&flag) && !told.contains("--write '~/"), "{told}");
+}
+
+#[test]
 fn everyday_scripts_run_with_what_their_text_names() {
     let place = Place::new();
     let home = place.root().parent().unwrap().join("home");

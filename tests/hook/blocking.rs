@@ -201,7 +201,9 @@ fn at_a_terminal_there_is_the_error_alone() {
     for (words, says) in [
         (&["claude-code", "--bogus"][..], "unexpected argument `--bogus`"),
         (&["claude-code"], "not from a terminal"),
-        (&["claude"], "needs the name of an agent"),
+        (&["claude"], "no agent or task of `stockade hook` is called `claude`"),
+        (&["status"], "is called `status`"),
+        (&["instal"], "did you mean `install`?"),
     ] {
         let run = run();
         let terminal = Terminal::new().awaits(says).ends_within(60);

@@ -3,5 +3,7 @@
 
 mod blocking;
 mod confined;
+mod denied;
 mod events;
+mod guarded;
 mod place;

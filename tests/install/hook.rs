@@ -222,6 +222,59 @@ fn flags_that_cant_be_kept_are_said() {
 }
 
 #[test]
+fn a_file_behind_a_link_is_granted_by_its_real_path() {
+    let place = Place::new();
+    place.file("~/ref/a.txt", "a\n");
+    symlink(place.path("~/ref"), place.path("docs")).unwrap();
+    let (file, docs) = ("~/.claude/settings.json", json!({"file_path": "docs/a.txt"}));
+    works(&place, "hook install --for claude-code --yes");
+    let denied = said(&place, file, "Read", docs.clone());
+    let real = std::fs::canonicalize(place.path("~/ref/a.txt")).unwrap();
+    let flag = format!("--read {}", real.display());
+    assert!(denied.contains(&format!("--for claude-code {flag}`")), "{denied}");
+    works(&place, &format!("hook install --for claude-code --yes {flag}"));
+    assert!(said(&place, file, "Read", docs).starts_with("allow: "));
+}
+
+#[test]
+fn flags_with_which_no_command_would_start_are_refused_or_dropped() {
+    let place = Place::new();
+    place.file("~/ref/a.txt", "a\n");
+    place.file("~/.ssh/id_rsa", "k\n");
+    symlink(place.path("~/ref"), place.path("docs")).unwrap();
+    works(&place, "hook install --for claude-code --yes");
+    let before = read(&place, "~/.claude/settings.json");
+    let secret = format!("--read {}", place.path("~/.ssh/id_rsa").display());
+    for (flags, why) in [
+        ("--read docs/a.txt", "hint: nothing was started, since an earlier run"),
+        ("--write=~/q", "the shell didn't expand its `~`"),
+        ("--profile nope", "no profile is called `nope`"),
+        (&secret, "is a secret, which every profile keeps closed"),
+    ] {
+        let done = stockade(&place, &format!("hook install --for claude-code --yes {flags}"));
+        assert!(
+            !done.status.success() && done.stderr().contains(why),
+            "{flags}: {}",
+            done.stderr()
+        );
+        assert_eq!(read(&place, "~/.claude/settings.json"), before, "{flags}");
+    }
+    // As an earlier version, or a hand, had it.
+    let bad = format!("--read {}", place.path("docs/a.txt").display());
+    let text = before.replace(" ||", &format!(" --host a.example.com {bad} ||"));
+    place.file("~/.claude/settings.json", &text);
+    let done = stockade(&place, "hook install --for claude-code --yes --host b.example.com");
+    let dropped = format!("dropped what the hooks had: `{bad}`: ");
+    assert!(
+        done.status.success() && done.stderr().contains(&dropped),
+        "{}",
+        done.stderr()
+    );
+    let now = read(&place, "~/.claude/settings.json");
+    assert!(now.contains("--host a.example.com --host b.example.com ||"), "{now}");
+}
+
+#[test]
 fn what_isnt_there_cant_be_taken_out() {
     let place = Place::new();
     let done = stockade(&place, "hook uninstall --for gemini --yes");
@@ -383,4 +436,26 @@ fn whether_confined_commands_are_free_is_asked_once() {
         assert_eq!(terminal.plays_command(&run, words.map(Into::into).to_vec()), 0);
         assert!(read(&run.place, "~/.codex/hooks.json").contains(flag));
     }
+}
+
+#[test]
+fn a_grant_for_hooks_that_are_there_asks_for_nothing_but_the_change() {
+    let run = run();
+    works(&run.place, "hook install --for codex --yes");
+    let terminal = Terminal::new()
+        .awaits("Write this change?")
+        .types("y\n")
+        .ends_within(60);
+    let words = [
+        STOCKADE.path(),
+        "hook",
+        "install",
+        "--for",
+        "codex",
+        "--host",
+        "a.example.com",
+    ];
+    assert_eq!(terminal.plays_command(&run, words.map(Into::into).to_vec()), 0);
+    let text = read(&run.place, "~/.codex/hooks.json");
+    assert!(text.contains("hook codex --host a.example.com ||"), "{text}");
 }

@@ -42,19 +42,19 @@ pub fn told(refusals: &Refusals, installs: &[String]) -> String {
     let words: Option<Vec<String>> = refusals.flags.iter().map(|word| shown_flag(word)).collect();
     match words.filter(|words| !words.is_empty()) {
         Some(words) => {
-            text += &format!(
-                " The least grant that would allow it is {}; only the user can give it. Ask for it if the task needs it, \
-                 or do without.",
-                match refusals
-                    .flags
-                    .iter()
-                    .step_by(2)
-                    .all(|flag| OF_HOOKS.contains(&flag.as_str()))
-                {
-                    true => way(installs, &fit::shortened(&words.join(" "), MAX)),
-                    false => way(&[], &fit::shortened(&words.join(" "), MAX)),
-                }
-            );
+            let flags = fit::shortened(&words.join(" "), MAX);
+            let mut named = refusals.flags.iter().step_by(2);
+            text += &match named.all(|flag| OF_HOOKS.contains(&flag.as_str())) {
+                true => format!(
+                    " The least grant that would allow it is {}; only the user can give it. Ask for it if the task needs it, \
+                     or do without.",
+                    way(installs, &flags)
+                ),
+                false => format!(
+                    " No flag of a hook allows it: the user can make the change, or run the command in a terminal by \
+                     `stockade run`, with `{flags}` beside the hook's own flags. Ask for it if the task needs it, or do without."
+                ),
+            };
         }
         None => text += " No single grant allows it; do without, or ask the user.",
     }
@@ -140,7 +140,9 @@ mod tests {
         let text = of(&["--listen", "3000"]);
         let both = lines.map(|line| format!("`{line} --listen 3000`")).join(" and ");
         assert!(text.contains(&format!("would allow it is {both};")), "{text}");
-        assert!(of(&["--write-guarded", "/p/x"]).contains("it is `--write-guarded /p/x`;"));
+        let guarded = of(&["--write-guarded", "/p/x"]);
+        let by_hand = "No flag of a hook allows it: the user can make the change, or run the command in a terminal by `stockade run`, with `--write-guarded /p/x`";
+        assert!(guarded.contains(by_hand) && !guarded.contains("install"), "{guarded}");
     }
 
     #[test]

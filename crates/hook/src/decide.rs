@@ -1,6 +1,6 @@
 //! Decides about one event: asks the judge about all that a call does, and folds the answers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use stockade_judge::{Act, Action, Answer, Call as Judged, Decision, SHELL};
@@ -30,6 +30,12 @@ pub trait ToolJudge {
     /// There is no answer; the text says why.
     fn judge(&mut self, act: &Act, cwd: Option<&Path>) -> Result<Answer, String>;
 
+    /// The answer of a rule of the user's for all of the agent's tool of this name, by any name of it.
+    ///
+    /// # Errors
+    /// There is no answer; the text says why.
+    fn ruled(&mut self, tool: &str) -> Result<Option<Answer>, String>;
+
     /// Judges a call of a server's tool, which need not be declared.
     ///
     /// # Errors
@@ -47,6 +53,9 @@ pub trait ToolJudge {
 
     /// What `~` means.
     fn home(&self) -> Option<&Path>;
+
+    /// The path that the kernel would resolve this one to, as far as it exists.
+    fn real(&self, path: &Path) -> PathBuf;
 
     /// The command lines of a person that give the agent's hooks the flags behind them.
     fn installs(&self) -> Vec<String>;
@@ -107,6 +116,10 @@ type Outcome = Result<(Verdict, Option<Value>), String>;
 impl Decider<'_> {
     fn decide(&self, rules: &mut dyn ToolJudge) -> Outcome {
         let call = &self.event.call;
+        let ruled = rules.ruled(&call.tool)?;
+        if let Some(denied) = ruled.as_ref().filter(|answer| answer.decision == Decision::Deny) {
+            return Err(denied.reason.clone());
+        }
         let work = self.agent.work(&call.tool, &call.input, rules.home());
         let work = work.map_err(|misread| misread.to_string())?;
         match work {
@@ -126,7 +139,8 @@ impl Decider<'_> {
             Work::Reaches(tool, acts) => self.reaches(rules, tool, &acts),
             Work::Named(named) => {
                 let answer = rules.judge(&Act::Tool(named), call.cwd.as_deref())?;
-                self.fold(&answer, None)
+                let is_open = answer.decision == Decision::Confirm;
+                self.fold(ruled.as_ref().filter(|_| is_open).unwrap_or(&answer), None)
             }
             Work::Unlisted(named) => {
                 let answer = rules.judge_unconfined(&named, call.cwd.as_deref())?;
@@ -212,11 +226,12 @@ impl Decider<'_> {
 
     /// A reason with the way to grant an access that nothing grants.
     fn with_grant(&self, rules: &dyn ToolJudge, act: &Act, reason: &str) -> String {
-        let whole = |path: &Path| self.event.call.cwd.as_deref().unwrap_or(Path::new("")).join(path);
+        let cwd = self.event.call.cwd.as_deref().unwrap_or(Path::new(""));
+        let real = |path: &Path| rules.real(&cwd.join(path)).to_string_lossy().into_owned();
         let (flag, target) = match act {
             _ if !reason.contains("isn't granted by") => return reason.to_string(),
-            Act::Path(Action::Read, path) => ("--read", whole(path).to_string_lossy().into_owned()),
-            Act::Path(_, path) => ("--write", whole(path).to_string_lossy().into_owned()),
+            Act::Path(Action::Read, path) => ("--read", real(path)),
+            Act::Path(_, path) => ("--write", real(path)),
             Act::Connect(host) => ("--host", host.clone()),
             Act::Tool(_) => return reason.to_string(),
         };

@@ -23,6 +23,6 @@ pub use after::{Refusals, bounded, told};
 pub use confine::Confinement;
 pub use decide::{Confined, ToolJudge, answer};
 pub use event::{Call, Event, Misread, Stage};
-pub use format::{Agent, judged_as};
+pub use format::{Agent, is_named, is_of_server, judged_as, meant};
 pub use reply::{Reply, unknown_agent};
-pub use work::accesses;
+pub use work::{accesses, named};

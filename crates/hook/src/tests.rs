@@ -33,6 +33,10 @@ impl ToolJudge for Always {
         Ok(self.answer())
     }
 
+    fn ruled(&mut self, _tool: &str) -> Result<Option<Answer>, String> {
+        Ok(None)
+    }
+
     fn judge_of_server(&mut self, _: &Call) -> Result<Answer, String> {
         Ok(self.answer())
     }
@@ -47,6 +51,10 @@ impl ToolJudge for Always {
 
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/ada"))
+    }
+
+    fn real(&self, path: &Path) -> std::path::PathBuf {
+        path.to_path_buf()
     }
 
     fn installs(&self) -> Vec<String> {
@@ -62,6 +70,10 @@ impl ToolJudge for BuiltIn {
         Ok(Always(Decision::Allow).answer())
     }
 
+    fn ruled(&mut self, _tool: &str) -> Result<Option<Answer>, String> {
+        Ok(None)
+    }
+
     fn judge_of_server(&mut self, _: &Call) -> Result<Answer, String> {
         Ok(Always(Decision::Confirm).answer())
     }
@@ -76,6 +88,10 @@ impl ToolJudge for BuiltIn {
 
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/ada"))
+    }
+
+    fn real(&self, path: &Path) -> std::path::PathBuf {
+        path.to_path_buf()
     }
 
     fn installs(&self) -> Vec<String> {

@@ -162,6 +162,10 @@ pub fn accesses(tool: &str, input: &str, home: Option<&Path>) -> Result<Vec<Act>
         "write" | "edit" | "multi_edit" | "mkdir" => Action::Write,
         "remove" | "delete" => Action::Delete,
         "web_fetch" => return Ok(vec![Act::Connect(web::host(input)?)]),
+        "glob" | "glob_search" => {
+            let pattern = Map::from_iter([("pattern".to_string(), input.into())]);
+            return Fields(&pattern).searched(&["pattern"], home);
+        }
         _ => return Ok(Vec::new()),
     };
     Ok(spellings(input, home)?

@@ -80,7 +80,7 @@ impl Assessed {
             _ => None,
         };
         Some(Assessed {
-            flags: is_exact.then(|| vec![flag.to_string(), shown.clone()]),
+            flags: is_exact.then(|| vec![flag.to_string(), setting.absolute(&shown)]),
             is_near: matches!(
                 whereabouts,
                 Whereabouts::Data | Whereabouts::Root | Whereabouts::Temporary

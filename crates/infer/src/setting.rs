@@ -43,6 +43,14 @@ impl Setting {
         self
     }
 
+    /// A path as a flag takes it: no shell expands a `~` in quotes.
+    pub fn absolute(&self, shown: &str) -> String {
+        match (shown.strip_prefix("~/"), &self.home) {
+            (Some(below), Some(home)) => home.join(below).to_string_lossy().into_owned(),
+            _ => shown.to_string(),
+        }
+    }
+
     /// The script's file as a path for `whereabouts`: `./job.py` below the root, else absolute.
     pub fn script_path(&self) -> String {
         let Some(script) = &self.script else {

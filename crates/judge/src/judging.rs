@@ -9,6 +9,7 @@ use super::rules::{CompiledRule, Rules};
 use super::{Call, Permissions, Refused, SHELL, SKILL_LOAD, denying, harm, storing};
 use stockade_policy::config::{Agent, Tool, known};
 use stockade_policy::policy::{Capabilities, Mode};
+use stockade_policy::profile::Origin;
 use stockade_shell::Line;
 
 /// The rules of all layers and the declared tools, compiled for repeated use. Judging reads the file system only if a
@@ -63,6 +64,18 @@ impl Judge {
             _ => self.other(call),
         };
         self.under_mode(agent, call, answer)
+    }
+
+    /// The answer of a rule of the user's for all of a tool that it calls by one of its names: a denial first.
+    #[must_use]
+    pub fn ruled(&self, is_name: impl Fn(&str) -> bool) -> Option<Answer> {
+        let find = |rules: &[CompiledRule], decision, reason: &str| {
+            let is_own = |rule: &&CompiledRule| rule.is_whole() && rule.origin != Origin::BuiltIn;
+            let rule = rules.iter().filter(is_own).find(|rule| is_name(&rule.tool))?;
+            Some(Answer::plain(decision, reason.into(), Some(rule.shown.clone())))
+        };
+        let denied = find(&self.rules.deny, Decision::Deny, "a rule denies it");
+        denied.or_else(|| find(&self.rules.allow, Decision::Allow, "a rule allows it"))
     }
 
     /// Whether there is such a tool: a known one, a declared one, or one that a rule names.
@@ -120,8 +133,15 @@ impl Judge {
         let answer = Answer::plain(judged.decision, judged.reason.clone(), judged.matched.clone());
         match judged.decision {
             Decision::Confirm => answer.asking(
-                "Run command?",
-                normalised(&judged).to_string(),
+                if call.tool == SHELL || commands.is_some() {
+                    "Run command?"
+                } else {
+                    "Run tool?"
+                },
+                match call.tool == SHELL || commands.is_some() {
+                    true => normalised(&judged).to_string(),
+                    false => format!("{}: {}", call.tool, normalised(&judged)),
+                },
                 harm::of_line(text, &judged.line, judged.is_unfit),
                 match judged.is_storable && call.tool == SHELL {
                     true => storing::of_line(&judged.line),

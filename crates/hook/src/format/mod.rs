@@ -9,6 +9,8 @@ mod gemini;
 use std::path::Path;
 
 use serde_json::Value;
+use stockade_policy::config::known;
+use stockade_policy::profile::nearest;
 
 use super::event::{Call, Event, Fields, Misread, Stage};
 use super::reply::Reply;
@@ -144,14 +146,18 @@ impl Agent {
     }
 
     fn kind(self, tool: &str) -> Option<Kind> {
-        let table = match self {
+        let mut table = self.tools().iter();
+        table.find(|(name, _)| *name == tool).map(|(_, kind)| *kind)
+    }
+
+    fn tools(self) -> &'static [Entry] {
+        match self {
             Agent::ClaudeCode => claude::TOOLS,
             Agent::Codex => codex::TOOLS,
             Agent::Gemini => gemini::TOOLS,
             Agent::Cursor => cursor::TOOLS,
             Agent::Copilot => copilot::TOOLS,
-        };
-        table.iter().find(|(name, _)| *name == tool).map(|(_, kind)| *kind)
+        }
     }
 }
 
@@ -163,8 +169,38 @@ pub fn judged_as(tool: &str) -> Option<&str> {
     Some(kind.ours().unwrap_or(tool))
 }
 
-/// The beginnings of names of MCP servers' tools.
-fn is_of_server(tool: &str) -> bool {
+/// Whether a rule for the tool `rule` is one for a call of `tool`: by that name, or by one of ours that it is judged by.
+#[must_use]
+pub fn is_named(rule: &str, tool: &str) -> bool {
+    // Names that stand for the same.
+    const ALSO: [(&str, &str); 6] = [
+        ("glob_search", "glob"),
+        ("glob", "glob_search"),
+        ("task", "agent"),
+        ("multi_edit", "edit"),
+        ("delete", "remove"),
+        ("remove", "delete"),
+    ];
+    let of_agents = Agent::ALL.into_iter().filter_map(|agent| agent.kind(tool)?.ours());
+    let names: Vec<&str> = of_agents.chain([tool]).collect();
+    let also = ALSO.iter().filter(|(name, _)| names.contains(name));
+    let names: Vec<&str> = also.map(|(_, also)| *also).chain(names.iter().copied()).collect();
+    names.contains(&rule) || known::spelt(rule).is_some_and(|rule| names.contains(&rule))
+}
+
+/// The known name that a rule's tool seems to mean, if it is none: neither ours, an agent's, a server's, nor one of `declared`.
+#[must_use]
+pub fn meant<'n>(tool: &str, declared: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let of_agents = Agent::ALL.into_iter().flat_map(Agent::tools);
+    let usual = known::names().chain(of_agents.map(|(name, _)| *name));
+    let all: Vec<&'n str> = usual.map(|name| -> &'n str { name }).chain(declared).collect();
+    let is_one = all.contains(&tool) || known::spelt(tool).is_some() || is_of_server(tool);
+    nearest(tool, all).filter(|_| !is_one)
+}
+
+/// Whether a name begins as those of MCP servers' tools do.
+#[must_use]
+pub fn is_of_server(tool: &str) -> bool {
     ["mcp__", "mcp_", "MCP:", "ReadMcpResource"]
         .iter()
         .any(|start| tool.starts_with(start))

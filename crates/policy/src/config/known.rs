@@ -71,6 +71,28 @@ pub fn meant(tool: &str) -> Option<String> {
     Some(format!("`{}`", like.name))
 }
 
+/// The known tool that a name spells, by its letters alone: `Bash`, `WebFetch`, `multi_edit`.
+pub fn spelt(name: &str) -> Option<&'static str> {
+    let letters = |name: &str| name.replace('_', "").to_ascii_lowercase();
+    let wanted = letters(name);
+    let found = KNOWN.iter().find(|known| letters(known.name) == wanted);
+    found.map(|known| known.name)
+}
+
+/// The known tool whose name this is in another case, as an agent's `Bash` is `bash`; else the name itself.
+pub fn recased(name: &str) -> &str {
+    let known = KNOWN.iter().map(|known| known.name);
+    known
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
+        .unwrap_or(name)
+}
+
+/// The names of all known tools.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|known| known.name)
+}
+
 /// Whether an entry of an agent's list covers this tool: by its name, or by the group that it is in.
 pub fn declares(entry: &str, tool: &str) -> bool {
     entry == tool || find(tool).is_some_and(|known| known.group == Some(entry))

@@ -87,7 +87,7 @@ fn rule(
     let command_glob = field(reader, "command_glob", command_glob);
     let skill_name = field(reader, "skill_name", skill_name);
     let rule = PermissionRule {
-        tool: reader.parsed(tool, single_tool)?,
+        tool: reader.parsed(tool, ruled_tool)?,
         command,
         command_glob,
         skill_name,
@@ -143,6 +143,11 @@ fn examples(reader: &mut Reader<'_>, table: &DeTable<'_>, field: &str) -> Vec<St
     };
     let texts = reader.all_parsed(value, example);
     texts.into_iter().map(|(text, _)| text).collect()
+}
+
+/// Parses the name of a rule's tool. One that differs in case alone is an agent's: `Bash` for `bash`.
+fn ruled_tool(text: &str) -> Result<String, Complaint> {
+    single_tool(known::recased(text))
 }
 
 /// Parses a name that stands for one tool: no group, and no tool's name in another case.

@@ -151,7 +151,7 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
 }
 
 /// The candidate closest to a misspelt word.
-pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const MAX_LENGTH: usize = 64;
     if word.len() > MAX_LENGTH {
         return None;

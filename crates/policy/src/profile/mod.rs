@@ -25,7 +25,7 @@ pub use attempt::{Attempt, Deed};
 pub use catalog::{Catalog, Layer, ListedProfile, SHIPPED, is_within, names_profile_file};
 pub use code_variables::{CODE_VARIABLES, CodeVariables, Effect, effect_of, is_unsecure_variable, loads_code};
 pub use document::{Document, Extends, Source, Tests};
-pub use error::{DocumentFault, ProfileError};
+pub use error::{DocumentFault, ProfileError, nearest};
 pub use host::{Host, HostError, HostPattern, Name, Ports, is_localhost};
 pub use limits::{
     Limits, LimitsParseError, Quantity, duration_text, parse_count, parse_duration, parse_size, size_text,

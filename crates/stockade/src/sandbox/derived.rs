@@ -286,14 +286,16 @@ impl Sandbox {
         }
     }
 
-    /// Its runs' policy, without the additions for their commands.
+    /// Its runs' policy with what they may not change, without the additions for their commands.
     ///
     /// # Errors
-    /// The root can't be used.
+    /// The root can't be used; a link to a guarded file can't be followed.
     pub fn policy_of_any_command(&self) -> Result<Policy, Error> {
         let root = self.resolved_root()?;
         self.refuse_links_out(root)?;
-        Ok(self.policy_here(root, &command::ResolvedCommand::nothing())?.0)
+        let (mut policy, _) = self.policy_here(root, &command::ResolvedCommand::nothing())?;
+        policy.denials.extend(self.guards_of_all()?);
+        Ok(policy)
     }
 
     /// The policy, with the denials that links on this machine add and what comes along of the user's settings, and what

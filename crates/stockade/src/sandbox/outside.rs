@@ -43,21 +43,32 @@ impl Sandbox {
     /// # Errors
     /// A program that runs unconfined can't be protected; the user's configuration can't be read.
     pub(super) fn guards(&self, policy: &Policy, ability: Ability) -> Result<Vec<DenialRule>, Error> {
-        let programs = self.unconfined()?;
-        let of_programs = programs.iter().flat_map(|program| {
-            let origin = || Origin::Flag(program.said.to_string());
-            program.files.iter().map(move |path| guarded(path, origin()))
-        });
-        let of_programs = with_links(of_programs.collect())?;
         if ability.supervisor == SupervisorAbility::None {
             // The ruleset would exclude such a file, and nothing could be created beside it.
-            return refuse_changeable(policy, &of_programs).map(|()| Vec::new());
+            return refuse_changeable(policy, &self.guards_of_programs()?).map(|()| Vec::new());
         }
+        self.guards_of_all()
+    }
+
+    /// The same wherever a supervisor enforces them, or a caller that judges by them.
+    ///
+    /// # Errors
+    /// As [`Sandbox::guards`].
+    pub(super) fn guards_of_all(&self) -> Result<Vec<DenialRule>, Error> {
         let files = self.guarded.iter();
         let files = files.map(|(path, flag)| guarded(path, Origin::Flag((*flag).to_string())));
         let mut denials = with_links(files.collect())?;
-        denials.extend(of_programs);
+        denials.extend(self.guards_of_programs()?);
         Ok(denials)
+    }
+
+    fn guards_of_programs(&self) -> Result<Vec<DenialRule>, Error> {
+        let programs = self.unconfined()?;
+        let denials = programs.iter().flat_map(|program| {
+            let origin = || Origin::Flag(program.said.to_string());
+            program.files.iter().map(move |path| guarded(path, origin()))
+        });
+        with_links(denials.collect())
     }
 
     fn unconfined(&self) -> Result<Vec<Unconfined>, Error> {
