@@ -5,7 +5,7 @@
 use super::code_variables::loads_code;
 use super::host::{Host, HostPattern};
 use super::rule::{Anchor, Glob, Origin, PathSpec, Rule};
-use super::{Network, Profile};
+use super::{Network, Profile, SHIPPED};
 use stockade_text::visible::visible;
 
 /// Trees of the runtime base, which every profile grants implicitly.
@@ -22,7 +22,7 @@ pub struct Remark {
     pub hint: String,
 }
 
-/// Checks a profile, in the order of its fields.
+/// Checks a profile, in the order of its fields. The lines of a shipped profile that it extends are none of its author's.
 pub fn lint(profile: &Profile) -> Vec<Remark> {
     let mut remarks = Vec::new();
     whole_trees(profile, &mut remarks);
@@ -33,7 +33,14 @@ pub fn lint(profile: &Profile) -> Vec<Remark> {
     wide_hosts(profile, &mut remarks);
     code_variables(profile, &mut remarks);
     missing_reasons(profile, &mut remarks);
+    if !SHIPPED.iter().any(|(name, _)| *name == profile.name) {
+        remarks.retain(|remark| !is_shipped(&remark.origin));
+    }
     remarks
+}
+
+fn is_shipped(origin: &Origin) -> bool {
+    matches!(origin, Origin::Shipped { .. })
 }
 
 impl Remark {
@@ -66,7 +73,8 @@ fn writable_programs(profile: &Profile, remarks: &mut Vec<Remark>) {
                 text(&exec.value)
             );
             let hint = "drop one of the two if the program needn't build or install anything";
-            remarks.push(Remark::about(exec, message, hint));
+            let rule = if is_shipped(&exec.origin) { write } else { exec };
+            remarks.push(Remark::about(rule, message, hint));
         }
     }
 }
@@ -295,7 +303,7 @@ fn fixed_part(pattern: &str) -> Option<(Anchor, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Catalog, SHIPPED};
+    use super::super::Catalog;
     use super::*;
 
     /// The remarks on a user's profile with these lines, as `line: message`.
@@ -344,6 +352,13 @@ mod tests {
             found,
             ["5: may write below `./out` and start programs below `./`, so it may start what it wrote"]
         );
+    }
+
+    #[test]
+    fn the_lines_of_a_shipped_profile_are_not_its_childs_fault() {
+        assert_eq!(remarks("extends = 'workspace'"), Vec::<String>::new());
+        let found = remarks("extends = 'workspace'\nwrite = [{ path = '/tmp/x', why = 'w' }]");
+        assert!(found.iter().any(|remark| remark.starts_with("5: ")), "{found:?}");
     }
 
     #[test]

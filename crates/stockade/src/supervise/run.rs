@@ -1,7 +1,7 @@
 //! All of one run, as its workers share it: the journal, the approvals, the network, the caches, the lock of names.
 //!
 //! A verdict is about a name, and the run may rename. So a call is resolved, judged and done under the lock
-//! [`Run::names`]: renames hold it alone, all others together. What the run has made is known by device, inode and time
+//! [`Run::rename_lock`]: renames hold it alone, all others together. What the run has made is known by device, inode and time
 //! of birth, since an inode's number is used again; a pseudo-terminal by the time at which its entry was made.
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! The system calls that Stockade knows, and what a run may do with each of them in ring 1.
+//! The system calls that Stockade knows, and what the filter does with each of them.
 //!
 //! Every call that x86-64 or aarch64 has up to number 469 is in one of three lists: always allowed, always refused, or
 //! judged by its registers and the run's [`Posture`]. [`table`] combines the lists for the assembler of

@@ -2,7 +2,7 @@
 //!
 //! A write on behalf may meet `ETXTBSY` after the program's end: a reader of its `stat` holds its memory for that
 //! moment. The launcher reads that for limits, so the open waits for the launcher's look and is tried once more
-//! (`processes/looks.rs`).
+//! (`crate::processes::looks`).
 
 use crate::supervise::handlers::checks::refuse_set_user_id;
 use std::ffi::OsStr;
