@@ -10,7 +10,7 @@ use super::message::Failure;
 use stockade_policy::policy::{git_directory, is_powerful_socket};
 use stockade_policy::profile::visible;
 use stockade_report::audit::Seen;
-use stockade_report::report::{Denial, Explains, GRANT_GONE, Kind, NO_ADDRESS, RefusingRule, Report};
+use stockade_report::report::{Denial, Explains, Kind, NO_ADDRESS, RefusingRule, Report, TOP_STAYS};
 use stockade_text::quote::{command_line, quoted};
 use stockade_text::visible::fit;
 
@@ -344,10 +344,13 @@ fn way_without_flag(denial: &Denial) -> Option<String> {
             "let it listen on a port from 1024 on, as with `--listen {other}`"
         ));
     }
-    if denial.rule.iter().any(|rule| rule.text == GRANT_GONE) {
+    if denial.rule.iter().any(|rule| rule.text == TOP_STAYS) {
         let above = Path::new(&denial.target).parent()?.display().to_string();
         let flag = command_line(&["--write", &above]);
-        return Some(format!("a grant of the directory above stays: `{}`", visible(&flag)));
+        return Some(format!(
+            "a grant of the directory above allows it: `{}`",
+            visible(&flag)
+        ));
     }
     if denial.access == Kind::Variable {
         let flag = command_line(&["--env", &denial.target]);
@@ -479,7 +482,7 @@ fn reason(denial: &Denial) -> String {
             "the name is granted; its address isn't public and needs its own grant".to_string()
         }
         None => "nothing grants it".to_string(),
-        Some(rule) if [NO_ADDRESS, GRANT_GONE].contains(&rule.text.as_str()) => rule.text.clone(),
+        Some(rule) if [NO_ADDRESS, TOP_STAYS].contains(&rule.text.as_str()) => rule.text.clone(),
         Some(rule) if denial.grant.is_some() || of_home(denial).is_some() => visible(&rule.text).into_owned(),
         Some(rule) if rule.origin == "built in" && is_opened_by_path(denial) => {
             format!("{}; only your configuration opens it", visible(&rule.text))

@@ -198,7 +198,7 @@ fn limits_cannot_be_raised_from_inside() {
 fn the_file_size_limit_fails_the_write_or_ends_the_program() {
     let fill = "import os\n\
                 try:\n  \
-                  with open(os.environ['HOME'] + '/big', 'wb') as file: file.write(bytes(3 << 20))\n\
+                  with open(os.environ['HOME'] + '/tmpbig', 'wb') as file: file.write(bytes(3 << 20))\n\
                 except OSError as error: print(error.strerror)";
     run()
         .profile("readonly")

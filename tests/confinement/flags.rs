@@ -45,7 +45,7 @@ fn write_opens_its_tree_and_nothing_beside_it() {
 
 /// Landlock's rules belong to the directory, not to its name.
 #[test]
-fn a_granted_directory_that_was_removed_is_made_anew_in_the_root_and_elsewhere_not_in_silence() {
+fn a_granted_directory_is_made_anew_in_the_root_and_elsewhere_stays_where_it_is() {
     let make = "&& echo x > out/a && mkdir out/b && mv out/a out/b/c && cat out/b/c && rm -r out";
     for profile in ["minimal", "readonly", "filesystem"] {
         run()
@@ -56,29 +56,37 @@ fn a_granted_directory_that_was_removed_is_made_anew_in_the_root_and_elsewhere_n
             .stdout("x\nx\n")
             .ends();
     }
-    let again = || {
+    let again = |code: &str| {
         run()
             .file("here/.keep", "")
             .file("out/old", "")
-            .bash("rm -r ../out && mkdir ../out && echo x > ../out/new")
+            .file("one.txt", "")
+            .bash(code)
             .profile("minimal")
             .without_root()
             .flags(["--root", "./here"])
     };
-    again()
-        .flags(["--write", "./out"])
-        .status(1)
-        .stderr_has("was refused creating")
-        .stderr_has("the directory that was granted is gone")
-        .stderr_has("hint: a grant of the directory above stays: `--write ")
+    for code in [
+        "rm -r ../out",
+        "mv ../out ../out2",
+        "rm ../one.txt; ln -s / ../one.txt",
+        "ln -s / ../new",
+    ] {
+        again(code)
+            .flags(["--write", "./out", "--write", "./one.txt", "--write", "./new"])
+            .status(1)
+            .stderr_has("the top of what is granted stays where it is")
+            .stderr_has("a grant of the directory above allows it: `--write ")
+            .any_stderr()
+            .ends();
+    }
+    // With a grant of the directory above, and where it wasn't there before, it may go.
+    again("rm -r ../out && mkdir ../out && echo x > ../out/new")
+        .flags(["--write", "."])
         .ends();
-    // With a grant of the directory above, and where it wasn't there before, it is.
-    again().flags(["--write", "."]).ends();
-    run()
+    again("mkdir ../new && rm -r ../new && mkdir ../new && echo x > ../new/a")
+        .flags(["--write", "./new"])
         .any_stderr()
-        .bash("mkdir out && rm -r out && mkdir out && echo x > out/new")
-        .profile("minimal")
-        .flags(["--write", "./out"])
         .ends();
 }
 
@@ -204,14 +212,19 @@ fn a_link_is_no_way_round_a_secret() {
         .ends();
 }
 
-/// The supervisor's workers can't change the directory above it.
+/// A later run would find another one there.
 #[test]
-fn the_root_of_a_shipped_profile_is_not_removed_in_silence() {
-    run()
-        .bash("rm -r \"$PWD\"")
-        .profile("workspace")
-        .status(1)
-        .stderr_has("the top of what a shipped profile grants stays where it is")
-        .any_stderr()
-        .ends();
+fn the_root_is_not_removed_whatever_grants_it() {
+    let own = "version = 1\nname = \"own\"\ndescription = \"d\"\nextends = \"minimal\"\n\
+               [[write]]\npath = \"./\"\nwhy = \"w\"\n";
+    for profile in ["workspace", "./own.toml"] {
+        run()
+            .file("own.toml", own)
+            .bash("cd /; rmdir \"$OLDPWD\"")
+            .profile(profile)
+            .status(1)
+            .stderr_has("the top of what is granted stays where it is")
+            .any_stderr()
+            .ends();
+    }
 }

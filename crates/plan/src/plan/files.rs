@@ -263,8 +263,8 @@ pub struct WorkersRule {
     pub path: PathBuf,
     /// Landlock's rights.
     pub rights: u64,
-    /// Rights on the parent directory: a tree that is named by itself may be removed and created anew.
-    pub above: u64,
+    /// Whether they apply to the directory above, so that the path may be removed and made anew.
+    pub is_for_above: bool,
     /// What a symbolic link in the path means.
     pub links: Links,
 }
@@ -285,26 +285,15 @@ pub(super) fn workers_rules(policy: &Policy, rights: &Rights) -> Vec<WorkersRule
     let served = SERVED.map(|(path, access)| WorkersRule {
         path: PathBuf::from(path),
         rights: rights.of_workers(access),
-        above: 0,
+        is_for_above: false,
         links: Links::Followed,
     });
-    let chosen = policy.grants.iter().filter(|grant| grant.is_chosen()).map(|grant| {
-        let is_changed = grant.access.intersects(Access::CHANGE);
-        let above = grant
-            .path
-            .parent()
-            .filter(|_| is_changed && policy.is_inside_root(&grant.path));
-        WorkersRule {
-            path: above.unwrap_or(&grant.path).to_path_buf(),
-            rights: rights.of_workers(grant.access),
-            above: match &grant.origin {
-                Origin::Flag(_) | Origin::Approval(_) | Origin::File { .. } if is_changed && above.is_none() => {
-                    rights.of_entries()
-                }
-                _ => 0,
-            },
-            links: Links::of(&grant.origin),
-        }
+    let chosen = policy.grants.iter().filter(|grant| grant.is_chosen());
+    let chosen = chosen.map(|grant| WorkersRule {
+        path: grant.path.clone(),
+        rights: rights.of_workers(grant.access),
+        is_for_above: grant.access.intersects(Access::CHANGE) && policy.is_inside_root(&grant.path),
+        links: Links::of(&grant.origin),
     });
     chosen.chain(served).collect()
 }

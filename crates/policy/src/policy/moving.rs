@@ -272,7 +272,8 @@ impl Beginnings {
 /// Whether all classes contain only letters, digits and `_`, and so no separator.
 fn has_plain_classes(part: &str) -> bool {
     part.split('[').skip(1).all(|rest| {
-        let class = rest.split(']').next().unwrap_or(rest);
+        // A `]` that comes first is one of the class's characters.
+        let class = rest.split(']').next().filter(|class| !class.is_empty()).unwrap_or(rest);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         class.bytes().all(plain) && !class.starts_with('-') && !class.contains("--")
     })

@@ -48,7 +48,7 @@ pub use host::endpoint_of;
 pub use naming::names_variable;
 pub use parse::ParseError;
 pub use question::{Setting, is_quiet, offer, usual_grant};
-pub use refusal::{COPIED, Counted, Declined, GRANT_GONE, NO_ADDRESS, Reason, Refusal, Refusals};
+pub use refusal::{COPIED, Counted, Declined, NO_ADDRESS, Reason, Refusal, Refusals, TOP_STAYS};
 pub use sink::{Sink, Written};
 pub use stderr::{StderrTail, StderrText};
 pub use suggestion::{SuggestedGrant, Suggestion};

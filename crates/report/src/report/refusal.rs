@@ -46,9 +46,9 @@ pub struct Declined {
 /// The reason why a directory isn't moved, which returns `EXDEV` as between file systems: programs then copy it.
 pub const COPIED: &str = "directories are copied into the scratch directory and out of it, and not moved";
 
-/// The reason why no directory is made in the place of a granted one that the run removed: Landlock's rules, the workers'
-/// too, went with the old one, so nothing could be made in it.
-pub const GRANT_GONE: &str = "the directory that was granted is gone, and this would be another";
+/// The reason why a granted tree's own directory is neither removed nor replaced, and why no link gets a granted name: a later
+/// run with the same grant would get what is there by then. Landlock's rules, the workers' too, would stay with the old one.
+pub const TOP_STAYS: &str = "the top of what is granted stays where it is";
 
 /// The reason why a granted name isn't connected to.
 pub const NO_ADDRESS: &str = "the name is granted, but it has no address";

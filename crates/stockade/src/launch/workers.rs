@@ -1,7 +1,7 @@
 //! The Landlock domain of the supervisor's workers: the widest set that the policy could ever grant.
 //!
-//! A bug in the supervisor then opens no more than the policy names, and the directory above a written tree. The run's own domain is nested inside, since
-//! Landlock lets a confined thread read the memory only of processes in its own domain or a nested one.
+//! A bug in the supervisor then opens no more than the policy names, and the directory above a written tree in the root.
+//! The run's own domain is nested inside, since Landlock lets a confined thread read the memory only of processes in its own domain or a nested one.
 
 use std::fs::File;
 use std::io;
@@ -31,17 +31,14 @@ pub fn create(plan: &Plan) -> Result<OwnedFd, LaunchError> {
     let ruleset = descriptor(ruleset.create()?)?;
     for rule in &plan.workers_rules {
         let failed = |error| LaunchError::Open(rule.path.clone(), error);
-        if let Some(file) = nearest(&rule.path, rule.links).map_err(failed)? {
-            allow(ruleset.as_fd(), &file, rule.rights & files.bits(), plan.handled).map_err(failed)?;
+        let Some(mut file) = nearest(&rule.path, rule.links).map_err(failed)? else {
+            continue;
+        };
+        // Only once the path itself was found to be no link.
+        if let Some(above) = rule.path.parent().filter(|_| rule.is_for_above) {
+            file = nearest(above, rule.links).map_err(failed)?.unwrap_or(file);
         }
-        // Never the top, which is above everything.
-        let above = rule.path.parent().filter(|above| *above != Path::new("/"));
-        if rule.above != 0
-            && let Some(above) = above
-            && let Some(file) = nearest(above, rule.links).map_err(failed)?
-        {
-            allow(ruleset.as_fd(), &file, rule.above & files.bits(), plan.handled).map_err(failed)?;
-        }
+        allow(ruleset.as_fd(), &file, rule.rights & files.bits(), plan.handled).map_err(failed)?;
     }
     Ok(ruleset)
 }

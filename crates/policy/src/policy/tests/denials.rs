@@ -234,6 +234,7 @@ fn a_directory_moves_where_what_is_closed_in_it_stays_closed() {
         // A negated class matches the separator too.
         (glob("/w", "a[!b]c"), "/w/a", "/w/d", true),
         (glob("/w", "a[+-9]c"), "/w/a", "/w/d", true),
+        (glob("/w", "a[]+-9]b/c"), "/w/a", "/w/d", true),
         (path("/w/a/b"), "/w/a", "/w/c", true),
         (path("/w/a/b"), "/w/a/b/c", "/w/a/b/d", false),
         (path("/w/a/b"), "/w/a/b/c", "/w/d", true),

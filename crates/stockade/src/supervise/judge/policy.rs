@@ -14,7 +14,7 @@ use crate::policy::{
 };
 use crate::profile::Origin;
 use crate::real_path::{REPOSITORIES, holds_repository, may_be_there};
-use crate::report::{COPIED, GRANT_GONE, Reason};
+use crate::report::{COPIED, Reason, TOP_STAYS};
 use crate::supervise::approvals::{Approvals, ApprovedGrants};
 use crate::supervise::call::caller::Caller;
 use crate::supervise::call::errno::Errno;
@@ -103,10 +103,8 @@ impl Judge<'_> {
         if run_config.cache.as_deref() == Some(place.name()) {
             return AccessVerdict::Refused(Reason::Never("the cache stays where it is".into()));
         }
-        if access.contains(Access::DELETE) && self.is_shipped_top(place.name()) {
-            return AccessVerdict::Refused(Reason::Never(
-                "the top of what a shipped profile grants stays where it is".into(),
-            ));
+        if access.contains(Access::DELETE) && self.is_kept_top(place) {
+            return AccessVerdict::Refused(Reason::Never(TOP_STAYS.into()));
         }
         if let Some(refused) = kernels_elsewhere(access, place.parent.file_system(), place.parent.name()) {
             return refused;
@@ -118,11 +116,20 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether shipped profiles grant a directory, and nothing grants more: the workers can't change the one above.
-    fn is_shipped_top(&self, name: &Path) -> bool {
-        let mut grants = self.grants(Access::DELETE, name).peekable();
-        let is_top = |grant: &Grant| grant.path == name && matches!(grant.origin, Origin::Shipped { .. });
-        grants.peek().is_some() && grants.all(is_top) && !self.run_policy.run_config.policy.is_inside_root(name)
+    /// Whether something is granted by itself, and nothing grants the directory above.
+    fn is_top_alone(&self, access: Access, name: &Path) -> bool {
+        let mut grants = self.grants(access, name).peekable();
+        grants.peek().is_some() && grants.all(|grant| grant.path == name)
+    }
+
+    /// Whether the top of a granted tree stays where it is: outside the root, unless the run made it. In its place a later run with
+    /// the same grant would find something else.
+    fn is_kept_top(&self, place: &Place) -> bool {
+        let is_anothers =
+            |found: PinnedEntry| found.is_directory() && !self.run_policy.made().has_made(found.identity());
+        self.is_top_alone(Access::DELETE, place.name())
+            && !self.run_policy.run_config.policy.is_inside_root(place.name())
+            && place.look().is_some_and(is_anothers)
     }
 
     /// Judges creating an entry. A new repository is the run's own, unless it lies in another's `.git`, or where git
@@ -157,23 +164,11 @@ impl Judge<'_> {
             _ => self.place(access, place),
         };
         match verdict {
-            AccessVerdict::Allowed(_) if access == Access::WRITE && self.has_lost_its_grant(place.name()) => {
-                AccessVerdict::Refused(Reason::Never(GRANT_GONE.into()))
-            }
             AccessVerdict::Refused(Reason::Denied(denial)) if self.is_closed_for_itself(&denial, access, place) => {
                 AccessVerdict::Allowed(By::Supervisor)
             }
             verdict => verdict,
         }
-    }
-
-    /// Whether a name was that of a granted directory that the run removed, and nothing grants a directory above it. Inside the
-    /// root the workers can make it anew.
-    fn has_lost_its_grant(&self, name: &Path) -> bool {
-        !self.run_policy.run_config.policy.is_inside_root(name)
-            && self.run_policy.made().may_have_been_anothers(name)
-            && self.grants(Access::WRITE, name).all(|grant| grant.path == name)
-            && !self.is_opened(|opened| opened.path(Access::WRITE, name))
     }
 
     fn is_closed_for_itself(&self, denial: &DenialRule, access: Access, place: &Place) -> bool {
@@ -601,6 +596,10 @@ impl Judge<'_> {
         let run_config = &self.run_policy.run_config;
         if run_config.is_in_cache(new) {
             return AccessVerdict::Allowed(By::Landlock);
+        }
+        // A later run with the same grant would get what it leads to.
+        if arrival == Arrival::Link && self.is_top_alone(Access::WRITE, new) {
+            return AccessVerdict::Refused(Reason::Never(TOP_STAYS.into()));
         }
         // No denial applies in the scratch directory.
         if let Arrival::Directory(old) = arrival
