@@ -466,7 +466,7 @@ fn a_directory_of_a_tree_that_did_not_exist_is_copied_and_not_moved_to_where_the
     });
     let ran = begun
         .any_stderr()
-        .stdout("Invalid cross-device link\nInvalid cross-device link\nPermission denied\nNo such file or directory\n")
+        .stdout("Invalid cross-device link\nPermission denied\nPermission denied\nNo such file or directory\n")
         .ends();
     maker.join().unwrap();
     assert_eq!(trace(&ran), "marked ");
