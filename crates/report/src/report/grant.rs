@@ -217,7 +217,8 @@ fn is_harmful(flag: Flag, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
 }
 
 /// The path that must be writable for one file to be: git locks, renames and adds in its own directory, a database
-/// keeps journals beside it, an archive is replaced, and the next run invents another name.
+/// keeps journals beside it, an archive is replaced, and the next run invents another name. The top of what is granted
+/// stays where it is ([`TOP_STAYS`](super::TOP_STAYS)), so a link, and the removal of a directory, need the one above.
 fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &GrantLimits<'_>) -> &'a Path {
     let git = path
         .ancestors()
@@ -228,11 +229,17 @@ fn with_its_companions<'a>(refusal: &Refusal, path: &'a Path, grant_limits: &Gra
     let is_of_zip = refusal.program.rsplit(|byte| *byte == b'/').next() == Some(b"zip".as_slice());
     let beside = path
         .parent()
-        .filter(|_| is_of_zip || is_of_database(path) || is_made_up());
+        .filter(|_| is_of_zip || is_of_database(path) || is_of_top(refusal, path, grant_limits) || is_made_up());
     match git.or(beside) {
         Some(directory) if grant_limits.may_open(Flag::Write, directory) => directory,
         _ => path,
     }
+}
+
+fn is_of_top(refusal: &Refusal, path: &Path, grant_limits: &GrantLimits<'_>) -> bool {
+    let is_inside_root = || grant_limits.policy.is_some_and(|policy| policy.is_inside_root(path));
+    let is_link = refusal.kind == Kind::Create && refusal.syscall.starts_with("symlink");
+    is_link || refusal.kind == Kind::Delete && refusal.is_directory && !is_inside_root()
 }
 
 /// The repository of a file that git reads first: if git reads any of it, it reads all. `None` for other programs.
