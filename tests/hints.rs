@@ -252,12 +252,12 @@ fn git_that_would_add_a_secret_is_told_to_leave_it_out() {
     assert_eq!(git(&["init", "-q", "."]).status.code(), Some(0));
     made.place.file(".env", "A=1\n");
     made.place.file("a.txt", "a\n");
-    let done = made
-        .place
-        .command(STOCKADE)
-        .args(["run", "--profile", "workspace", "--", "git", "add", "-A"])
-        .output();
-    let said = String::from_utf8(done.unwrap().stderr).unwrap();
+    let add = || {
+        let mut command = made.place.command(STOCKADE);
+        command.args(["run", "--profile", "workspace", "--", "git", "add", "-A"]);
+        command.output().unwrap().stderr
+    };
+    let said = String::from_utf8(add()).unwrap();
     let (_, own) = said.split_once("stockade: ").unwrap();
     assert!(
         own.ends_with("hint: add `.env` to `.gitignore`: git leaves it out then\n"),
@@ -268,11 +268,6 @@ fn git_that_would_add_a_secret_is_told_to_leave_it_out() {
         "{own}"
     );
     made.place.file(".gitignore", ".env\n");
-    let done = made
-        .place
-        .command(STOCKADE)
-        .args(["run", "--profile", "workspace", "--", "git", "add", "-A"])
-        .output();
-    assert_eq!(done.unwrap().stderr, b"");
+    assert_eq!(add(), b"");
     assert!(git(&["ls-files"]).stdout().contains("a.txt"));
 }
